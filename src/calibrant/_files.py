@@ -4,7 +4,6 @@ import errno
 import os
 import secrets
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,16 +57,13 @@ def follow_links(path: AnyPath) -> Path:
 
 def _create_beside(target: Path) -> Path:
     """Create an empty hidden file in the target's folder, with the mode that the target has or would get."""
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     temporary = target.with_name(f".calibrant-{secrets.token_hex(8)}.part")
-    # The system applies the umask to the mode that is asked for here; reading it would change it for other threads.
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
     try:
-        os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
+        temporary.touch(exist_ok=False)  # the system applies the umask; reading it would change it for other threads
     except OSError as error:  # name what the user named
         raise OSError(error.errno, os.strerror(error.errno or 0), str(target)) from error
-    if mode is not None:
-        temporary.chmod(mode)
+    if target.exists():
+        shutil.copymode(target, temporary)
     return temporary
 
 

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from calibrant.errors import MissingExtraError
 
-__all__ = ["Table", "TableResult", "align", "html_list", "html_table", "make_frame"]
-
 
 class Table(NamedTuple):
     """The texts of a table; a group is the title that stands above its rows, or empty."""

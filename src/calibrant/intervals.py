@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Interval", "PlainResult", "plain"]
-
 
 @dataclass(frozen=True)
 class Interval:

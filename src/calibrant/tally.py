@@ -11,7 +11,7 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._tables import make_frame
-from calibrant._typing import ArrayLike, Floats, Ints
+from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError, ModelFileError
 
 
@@ -130,19 +130,17 @@ class Tally:
         _validation.check_count("max_cells", max_cells)
         if len(self) <= max_cells:
             return self
-        if max_cells not in self._coarser:
-            self._coarser[max_cells] = self._merge(bins.equal_mass_starts(self.totals, int(max_cells)))
-        return self._coarser[max_cells]
-
-    def _merge(self, starts: Ints) -> Tally:
-        """Merge the cells from each start to the next."""
+        if max_cells in self._coarser:
+            return self._coarser[max_cells]
+        starts = bins.equal_mass_starts(self.totals, int(max_cells))
         totals = np.add.reduceat(self.totals, starts)
         # A mean taken around the first score of the cell keeps its digits where scores are large and close.
         first = self.scores[starts]
         offsets = self.scores - np.repeat(first, np.diff(np.append(starts, len(self))))
         means = first + np.add.reduceat(offsets * self.totals, starts) / totals
         last = self.scores[np.append(starts[1:], len(self)) - 1]
-        return Tally(np.clip(means, first, last), np.add.reduceat(self.positives, starts), totals)
+        coarser = Tally(np.clip(means, first, last), np.add.reduceat(self.positives, starts), totals)
+        return self._coarser.setdefault(max_cells, coarser)
 
     def rescored(self, scores: ArrayLike) -> Tally:
         """The same rows with new scores, one for each cell: what a tally looks like after a calibration map.

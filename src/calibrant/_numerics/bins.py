@@ -96,10 +96,6 @@ def group_labels(scores: Floats, positive: Bools) -> tuple[Floats, Floats, Float
     ordered = from_ordinal(keys)
     if exponent:
         ordered = np.ldexp(ordered, exponent)
-    return _count(ordered, positive)
-
-
-def _count(ordered: Floats, positive: Bools) -> tuple[Floats, Floats, Floats]:
     starts = _starts(ordered)
     if len(starts) == len(ordered):
         return ordered, positive.astype(np.float64), np.ones(len(ordered))

@@ -73,8 +73,18 @@ class DecisionCurveDisplay(ModelsDisplay):
         self.open_axes(ax)
         drawn = [self._draw(i, style) for i, style in enumerate(self.styles(curve_kwargs))]
         self.line_, self.band_ = (one_or_list([artists[part] for artists in drawn]) for part in ("line", "band"))
-        self._draw_strategies()
-        self._set_axes()
+        # Treating all depends on the share of positives alone, which the models have in common.
+        widest = max(self.results, key=lambda result: np.ptp(result.thresholds))
+        neutral = {"color": axes.NEUTRAL, "linewidth": 1.2, "zorder": 1.5}
+        dashed = {"linestyle": (0, (4, 3)), "label": TREAT_ALL} | neutral
+        self.treat_all_ = axes.draw_curve(self.ax_, widest.thresholds, widest.treat_all, dashed)
+        self.treat_none_ = self.ax_.axhline(0.0, label=TREAT_NONE, **neutral)
+        first = min(result.thresholds[0] for result in self.results)
+        last = max(result.thresholds[-1] for result in self.results)
+        top = max(1e-9, *(max(result.high.max(), result.treat_all.max()) for result in self.results))
+        # Treating all falls without bound; what lies far below treating none says no more than that it is worse.
+        self.ax_.set(xlim=(first, max(last, first + 1e-9)), ylim=(-MARGIN * top, (1.0 + MARGIN) * top))
+        self.ax_.set(xlabel="Threshold probability", ylabel="Net benefit")
         self.legend_ = axes.draw_legend(self.ax_)
         return self
 
@@ -87,22 +97,6 @@ class DecisionCurveDisplay(ModelsDisplay):
             return {"line": line, "band": None}
         columns = table(score=result.thresholds, low=result.low, high=result.high)
         return {"line": line, "band": axes.draw_band(self.ax_, columns, color=line.get_color(), alpha=0.18)}
-
-    def _draw_strategies(self) -> None:
-        """Treating all depends on the share of positives alone, which the models have in common."""
-        widest = max(self.results, key=lambda result: np.ptp(result.thresholds))
-        style = {"color": axes.NEUTRAL, "linewidth": 1.2, "zorder": 1.5}
-        dashed = {"linestyle": (0, (4, 3)), "label": TREAT_ALL} | style
-        self.treat_all_ = axes.draw_curve(self.ax_, widest.thresholds, widest.treat_all, dashed)
-        self.treat_none_ = self.ax_.axhline(0.0, label=TREAT_NONE, **style)
-
-    def _set_axes(self) -> None:
-        first = min(result.thresholds[0] for result in self.results)
-        last = max(result.thresholds[-1] for result in self.results)
-        top = max(1e-9, *(max(result.high.max(), result.treat_all.max()) for result in self.results))
-        # Treating all falls without bound; what lies far below treating none says no more than that it is worse.
-        self.ax_.set(xlim=(first, max(last, first + 1e-9)), ylim=(-MARGIN * top, (1.0 + MARGIN) * top))
-        self.ax_.set(xlabel="Threshold probability", ylabel="Net benefit")
 
 
 class MurphyDisplay(ModelsDisplay):

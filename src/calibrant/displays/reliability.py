@@ -187,7 +187,12 @@ class ReliabilityDisplay(ModelsDisplay):
 
     def _draw(self, i: int, points: bool, style: dict[str, Any]) -> dict[str, Any]:
         result = self.results[i]
-        line = self._draw_line(i, result, style)
+        x, y = result.points["mean_score"], result.points["fraction"]
+        base: dict[str, Any] = {"linewidth": 0.8, "label": self._label(i), "zorder": 2.7}
+        if result.curve is not None:
+            x, y = result.curve["score"], result.curve["probability"]
+            base |= {"linewidth": 1.6, "solid_joinstyle": "miter"}
+        line = axes.draw_curve(self.ax_, x, y, base | style)
         color = line.get_color()
         faint = {"color": color, "alpha": 0.3, "linewidth": 0.8, "zorder": 1.5}
         groups = [axes.draw_curve(self.ax_, one["score"], one["probability"], faint) for one in result.groups]
@@ -208,15 +213,6 @@ class ReliabilityDisplay(ModelsDisplay):
                 self.ax_scores_, result.histogram, color=color, fill=alone, share=not alone
             )
         return drawn
-
-    def _draw_line(self, i: int, result: Reliability, style: dict[str, Any]) -> Any:
-        if result.curve is None:
-            x, y = result.points["mean_score"], result.points["fraction"]
-            base: dict[str, Any] = {"linewidth": 0.8}
-        else:
-            x, y = result.curve["score"], result.curve["probability"]
-            base = {"linewidth": 1.6, "solid_joinstyle": "miter"}
-        return axes.draw_curve(self.ax_, x, y, base | {"label": self._label(i), "zorder": 2.7} | style)
 
     def _label(self, i: int) -> str:
         result = self.results[i]

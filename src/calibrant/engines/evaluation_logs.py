@@ -16,8 +16,6 @@ from calibrant._tables import make_frame
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = ["EvaluationLog", "read_inspect", "read_lm_eval"]
-
 GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partial, incorrect, no answer
 
 

@@ -268,7 +268,11 @@ class NewColumns:
         scores = np.column_stack(columns) if is_matrix else np.maximum.reduce(columns)
         usable = self.map_.accepts(scores)
         if not is_matrix and usable.any():
-            self._watch(scores[usable])
+            good, (low, high) = scores[usable], self.range or (np.inf, -np.inf)
+            self.range = min(low, float(good.min())), max(high, float(good.max()))
+            if self.fitted_range is not None:
+                lowest, highest = self.fitted_range
+                self.outside += int(((good < lowest) | (good > highest)).sum())
         return self._fill(usable, scores[usable], None if codes is None else codes[usable])
 
     def _fill(self, usable: Bools, scores: Any, codes: Ints | None) -> list[Floats]:
@@ -305,14 +309,6 @@ class NewColumns:
                 f"The scores go from {lowest:.4g} to {highest:.4g}; the model was fitted to scores from {low:.4g} to "
                 f"{high:.4g}. Are they on the same scale?"
             )
-
-    def _watch(self, scores: Floats) -> None:
-        """Note the range of usable scores, and how many lie outside that of the fit."""
-        low, high = self.range or (np.inf, -np.inf)
-        self.range = min(low, float(scores.min())), max(high, float(scores.max()))
-        if self.fitted_range is not None:
-            lowest, highest = self.fitted_range
-            self.outside += int(((scores < lowest) | (scores > highest)).sum())
 
 
 def to_doubles(column: Any, name: str) -> Floats:

@@ -14,8 +14,6 @@ from calibrant._numerics.links import log_softmax
 from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 
-__all__ = ["TopKReader"]
-
 LARGEST = 1e-6  # above 0 a log-probability is no rounding
 SMALLEST_REST = 1e-9  # what rounding leaves of a row whose tokens have all the probability
 

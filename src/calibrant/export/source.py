@@ -48,21 +48,19 @@ def to_python(map_: FrozenMap, *, name: str = "calibrate", level: float | None =
     1.0
     """
     parity.check_shape(map_, "to_python")
-    _check_name(name)
-    maps, distance = parity.with_ends(map_, level)
-    scores = parity.probe(map_)
-    rows, wanted = parity.as_rows(scores), np.stack([each(scores) for each in maps.values()], axis=-1)
-    text = _write(maps, distance, name, rows, wanted)
-    parity.compare(rows, wanted, _run(text, name, rows).reshape(wanted.shape), "Python", parity.tolerance_of(map_))
-    return text
-
-
-def _check_name(name: str) -> None:
-    """Refuse what is no identifier, and what Python or the module itself has taken."""
     if not (name.isidentifier() and name.isascii()):
         raise InvalidInputError(f"`name` must be an identifier of letters, digits and underscores; got {name!r}.")
     if name in TAKEN or name.startswith("__") or name.isupper():  # as tables are
         raise InvalidInputError(f"`name` must not be a word that Python has taken; got {name!r}. Choose another.")
+    maps, distance = parity.with_ends(map_, level)
+    scores = parity.probe(map_)
+    rows, wanted = parity.as_rows(scores), np.stack([each(scores) for each in maps.values()], axis=-1)
+    text = _write(maps, distance, name, rows, wanted)
+    namespace: dict[str, Any] = {"__name__": "calibrant_export"}
+    exec(compile(text, "<export>", "exec"), namespace)
+    got = np.array([namespace[name](row) for row in rows]).reshape(wanted.shape)
+    parity.compare(rows, wanted, got, "Python", parity.tolerance_of(map_))
+    return text
 
 
 def _write(maps: Mapping[str, Any], distance: float, name: str, rows: list[Any], wanted: Floats) -> str:
@@ -135,9 +133,3 @@ def _lines(roots: Sequence[Node], names: Sequence[str]) -> tuple[list[str], list
         return text
 
     return tables, lines, ", ".join(fold(root, write) for root in roots)
-
-
-def _run(text: str, name: str, rows: list[Any]) -> Floats:
-    namespace: dict[str, Any] = {"__name__": "calibrant_export"}
-    exec(compile(text, "<export>", "exec"), namespace)
-    return np.array([namespace[name](row) for row in rows])

@@ -100,13 +100,10 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         -------
         ndarray of the shape of `probabilities`; of a single number, one
         """
-        wanted = _validation.as_floats(probabilities, "probabilities")
-        _validation.check_finite(wanted.ravel(), "probabilities")
-        _validation.check_unit_interval(wanted.ravel(), "probabilities")
-        scores = self._first_reaching(wanted.ravel())
-        return float(scores[0]) if _validation.is_number(probabilities) else scores.reshape(wanted.shape)
-
-    def _first_reaching(self, wanted: Floats) -> Floats:
+        given = _validation.as_floats(probabilities, "probabilities")
+        wanted = given.ravel()
+        _validation.check_finite(wanted, "probabilities")
+        _validation.check_unit_interval(wanted, "probabilities")
         bottom, top = domain(self.space)
         inner = np.empty(0) if self.monotone else self.function.knots()
         grid = np.concatenate(([bottom], inner[(inner > bottom) & (inner < top)], [top]))
@@ -117,7 +114,7 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         between = (right > 0) & (right < len(grid))
         low, high, own = grid[right[between] - 1], grid[right[between]], wanted[between]
         out[between] = first_double(lambda scores: self.function(scores) >= own, low, high)
-        return out
+        return float(out[0]) if _validation.is_number(probabilities) else out.reshape(given.shape)
 
     def then(self, other: CalibrationMap) -> CalibrationMap:
         """Apply this map, then `other`; the posterior goes through `other` too, if that never falls."""

@@ -167,7 +167,9 @@ class TermEffects:
         _, first, block = np.unique(lines, axis=0, return_index=True, return_inverse=True)
         mean, covariance = self._coefficients(place[first], wide=True)
         noise = rng.standard_normal((len(first), n_draws, mean.shape[1]))
-        drawn = mean + np.einsum("gjk,gdk->dgj", _roots(covariance), noise)
+        values, vectors = np.linalg.eigh(covariance)  # their roots, although they may be singular
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        drawn = mean + np.einsum("gjk,gdk->dgj", roots, noise)
         return multiply(columns, drawn[:, block.reshape(-1)])
 
     @classmethod
@@ -189,12 +191,6 @@ class TermEffects:
         if not effects.are_sound(columns[kind]) or not 0.0 <= data["difference"] <= 1.0:
             raise ModelFileError("The effects of these segments are damaged.")
         return cls(keys, kind, levels, *effects, float(data["difference"]))
-
-
-def _roots(covariance: Floats) -> Floats:
-    """Square roots of covariances that may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    return vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

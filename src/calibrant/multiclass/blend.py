@@ -109,8 +109,10 @@ class MatrixBlend(MultinomialCalibrator):
 
     def fit_map(self, scores: np.ndarray[Any, Any], labels: Ints, weights: Floats) -> MatrixMap:
         map_ = super().fit_map(scores, labels, weights)
-        raw = _raw_log_likelihood(scores, labels, weights, self.space, map_.floor)
-        rows = float(weights.sum())
+        raw, rows = 0.0, float(weights.sum())
+        for part in chunks(scores):  # of the scores as they are, an exact zero read as the map reads it
+            log_p = log_softmax(log_scores(scores[part], self.space, map_.floor))
+            raw += float(weights[part] @ log_p[np.arange(len(log_p)), labels[part]])
         self._verdict = Verdict(
             n_rows=rows,
             base_rate=float(np.bincount(labels, weights).max() / rows),
@@ -141,12 +143,3 @@ class MatrixBlend(MultinomialCalibrator):
             f"Its temperature is {1.0 / map_.inverse_temperature:.3g}; its shape: {shape}.\n"
             f"Typical sizes of the corrections, in nats of the logit: {sizes}."
         )
-
-
-def _raw_log_likelihood(scores: np.ndarray[Any, Any], labels: Ints, weights: Floats, space: str, floor: float) -> float:
-    """Of the scores as they are, an exact zero read as the map reads it."""
-    total = 0.0
-    for rows in chunks(scores):
-        log_p = log_softmax(log_scores(scores[rows], space, floor))
-        total += float(weights[rows] @ log_p[np.arange(len(log_p)), labels[rows]])
-    return total
