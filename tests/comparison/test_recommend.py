@@ -79,6 +79,18 @@ def test_a_reader_of_the_ranking_is_told_why_a_method_above_the_last_tied_one_is
     assert note.startswith("abb: not among the tied, though ranked above histogram, because paired row by row")
 
 
+def test_one_certain_mistake_of_the_raw_score_does_not_hide_what_the_other_rows_say():
+    """It costs 36 nats, by which the standard error grows more than the mean does."""
+    p = np.where(LABELS == 1.0, 0.6, 0.4)  # each row is said with 0.6; the raw score says 0.5, and of one row 0
+    better, raw = OutOfFold.of_cells(p, LABELS, np.ones(400)), np.full(400, 0.5)
+    raw[1] = 0.0
+    predictions = {"identity": OutOfFold.of_cells(raw, LABELS, np.ones(400)), "platt": better}
+    assert choose(predictions).name == "platt"
+    gain = lower_log_loss(better, predictions["identity"], 0.9)
+    assert 0.15 < gain.low < np.log(1.2) < gain.value < gain.high
+    assert lower_log_loss(predictions["identity"], better, 0.9) == -gain
+
+
 def test_nothing_to_compare():
     choice = choose(predictions_of())
     assert (choice.name, choice.gain, choice.tied) == ("identity", None, ())

@@ -17,6 +17,7 @@ from calibrant.metrics.scores import CLASS_LOSSES, LOSSES
 from calibrant.tally import Tally
 
 MOST_DRAWN = 10**9  # numpy's limit for exact hypergeometric draws
+FAR = 5.0  # nats, odds of 150 to 1: a difference in the log-loss of one row beyond which its size says nothing more
 
 Learn: TypeAlias = Callable[[Tally, Floats], Floats]  # rows to fit and scores to predict in, probabilities out
 
@@ -221,9 +222,7 @@ class OutOfFold:
 
         With G groups the interval is by Student's t of G − 1 degrees of freedom.
         """
-        degrees = np.inf if self.members is None else self.members.shape[0] - 1
-        mean, error = mean_with_error(values, self.counts, self.members, self.repeats)
-        return Interval.normal(mean, error, level, lowest, degrees)
+        return mean_interval(values, self.counts, level, members=self.members, repeats=self.repeats, lowest=lowest)
 
 
 def mean_with_error(
@@ -249,6 +248,38 @@ def mean_with_error(
     sums = members @ (values - mean)  # the repeats of a row are in the sum of its group
     n_groups = members.shape[0]
     return mean, float(np.sqrt(n_groups / (n_groups - 1) * (sums @ sums))) / weight
+
+
+def mean_interval(
+    values: Floats,
+    counts: Floats,
+    level: float,
+    *,
+    members: csr_array | None = None,
+    repeats: int = 1,
+    lowest: float = -np.inf,
+) -> Interval:
+    """The mean with its interval, which one far value on one side does not widen on the other.
+
+    A row for which a score of exactly 0 or 1 is wrong costs 36 nats. One of them in a hundred makes the standard error
+    as large as the mean, though it is no sign that the mean could be small: without that row it would be what the others
+    say. The mean of values cut at an upper bound is no larger than the mean; so its lower end is one of the mean, and
+    the same the other way round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.metrics.folds import mean_interval
+    >>> gains, counts = np.array([0.1, 0.2, 36.0]), np.array([50.0, 49.0, 1.0])
+    >>> print(mean_interval(gains, counts, level=0.9))
+    0.5080 [0.1182, 1.0948]
+    """
+    degrees = np.inf if members is None else members.shape[0] - 1
+    whole, from_above, from_below = (
+        Interval.normal(*mean_with_error(each, counts, members, repeats), level, lowest, degrees)
+        for each in (values, np.minimum(values, FAR), np.maximum(values, -FAR))
+    )
+    return replace(whole, low=max(whole.low, from_above.low), high=min(whole.high, from_below.high))
 
 
 def predict_folds(folds: Sequence[Fold], learn: Learn, repeats: int = 1) -> OutOfFold:
