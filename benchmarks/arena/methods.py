@@ -6,17 +6,18 @@ those of the recorded results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatch
 from functools import partial
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from scipy.special import logit
 
 from calibrant.calibrators import registry
 
-__all__ = ["METHODS", "chosen", "find"]
+__all__ = ["METHODS", "chosen", "find", "foreign_class"]
 
 Method = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 LOGIT_CLIP = 1e-12  # where scikit-learn is given logits: the value of the recorded results
@@ -28,9 +29,19 @@ def _calibrant(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.
 
 def _foreign(name: str, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
     """A class anywhere, named `package.module:Class`, with `fit` and `predict` of one score."""
-    module, _, cls = name.partition(":")
-    out: np.ndarray = getattr(import_module(module), cls)().fit(p, y).predict(test)
+    out: np.ndarray = foreign_class(name)().fit(p, y).predict(test)
     return out
+
+
+def foreign_class(name: str) -> Any:
+    """The class of a name `package.module:Class`; what cannot be found ends the run before it begins."""
+    module, _, cls = name.partition(":")
+    try:
+        return getattr(import_module(module), cls)
+    except (ImportError, AttributeError) as error:
+        raise SystemExit(
+            f"The method {name} cannot be imported: {error}. Name a class as package.module:Class."
+        ) from error
 
 
 def _raw(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:  # noqa: ARG001 - nothing to learn
@@ -167,10 +178,13 @@ def find(name: str) -> Method:
     return partial(_foreign, name) if ":" in name else METHODS[name]
 
 
-def chosen(patterns: list[str]) -> list[str]:
-    """The names of methods that fit one of the patterns, and classes of other packages; all without patterns."""
+def chosen(patterns: list[str], methods: Iterable[str] | None = None) -> list[str]:
+    """The names of methods that fit the patterns, and classes of other packages; all without patterns."""
+    methods = METHODS if methods is None else methods
     foreign = [pattern for pattern in patterns if ":" in pattern]
-    names = [name for name in METHODS if not patterns or any(fnmatch(name, pattern) for pattern in patterns)]
-    if not names + foreign:
-        raise SystemExit(f"No method fits {' '.join(patterns)}; there are {', '.join(METHODS)}.")
-    return names + foreign
+    for name in foreign:
+        foreign_class(name)
+    for pattern in patterns:
+        if ":" not in pattern and not any(fnmatch(name, pattern) for name in methods):
+            raise SystemExit(f"No method fits {pattern}; there are {', '.join(methods)}.")
+    return [name for name in methods if not patterns or any(fnmatch(name, p) for p in patterns)] + foreign

@@ -26,6 +26,8 @@ import pandas as pd
 
 from benchmarks.arena import multiclass_summary
 from benchmarks.arena.champions import CHAMPIONS
+from benchmarks.arena.methods import chosen, foreign_class
+from calibrant.calibrators import registry
 from calibrant.multiclass.blend import MatrixBlend
 from calibrant.multiclass.dirichlet import DirichletCalibration
 from calibrant.multiclass.scaling import MatrixScaling, VectorScaling
@@ -43,6 +45,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "calibrant.matrix_scaling": MatrixScaling,
     "calibrant.dirichlet": DirichletCalibration,
     "calibrant.dirichlet_odir": lambda: DirichletCalibration(regularisation="odir"),
+    multiclass_summary.RAW: lambda: registry.create("identity", "matrix"),
     **CHAMPIONS,
 }
 
@@ -138,19 +141,20 @@ def _judged(make: Callable[[], Any], split: Split) -> dict[str, Any]:
     return measure(predicted, split.test_labels) | {"seconds": round(time.perf_counter() - begin, 4)}
 
 
+def _maker(name: str) -> Callable[[], Any]:
+    return foreign_class(name) if ":" in name else METHODS[name]
+
+
 def _run(options: argparse.Namespace) -> None:
-    methods = {
-        name: make
-        for name, make in METHODS.items()
-        if not options.methods or any(fnmatch(name, pattern) for pattern in options.methods)
-    }
+    methods = {name: _maker(name) for name in chosen(options.methods, METHODS)}
     run(tables(options.data, options.tasks), methods, tuple(options.sizes), tuple(options.seeds), options.out)
 
 
 def _read(options: argparse.Namespace) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Our rows and those of the recorded peers, without failures."""
     rows = pd.concat([pd.read_csv(file) for file in options.rows], ignore_index=True)
-    recorded = pd.concat([pd.read_csv(file) for file in (options.data / "peers.csv", *options.peers_csv)])
+    peers = [file for file in (options.data / "peers.csv", *options.peers_csv) if Path(file).exists()]
+    recorded = pd.concat([rows.iloc[:0], *map(pd.read_csv, peers)])
     return rows[rows["error"].isna()] if "error" in rows else rows, recorded
 
 

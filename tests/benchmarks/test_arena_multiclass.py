@@ -104,6 +104,28 @@ def test_runs_go_on_where_they_ended_and_are_summarised(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_classes_of_other_packages_take_part_on_tables_without_recorded_peers(tmp_path, capsys):
+    make_folder(tmp_path)
+    (tmp_path / "peers.csv").unlink()
+    out, foreign = tmp_path / "rows.csv", "calibrant.multiclass.scaling:VectorScaling"
+    options = ["run", "--data", str(tmp_path), "--out", str(out), "--sizes", "200", "--methods"]
+    multiclass.main([*options, foreign, "calibrant.vector_scaling", "raw"])
+    losses = pd.read_csv(out).set_index("method")["log_loss"]
+    assert losses[foreign] == losses["calibrant.vector_scaling"] < losses["raw"]
+    multiclass.main(["summary", str(out), "--data", str(tmp_path)])
+    assert foreign in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["no_package.here:Method", "calibrant:NoSuchClass", "nosuch.*"])
+def test_a_method_that_is_not_there_ends_the_run_before_it_begins(name, tmp_path):
+    make_folder(tmp_path)
+    with pytest.raises(
+        SystemExit, match=r"^(No method fits|The method) .*" + name.partition(":")[0].replace("*", r"\*")
+    ):
+        multiclass.main(["run", "--data", str(tmp_path), "--out", str(tmp_path / "o.csv"), "--methods", name])
+    assert not (tmp_path / "o.csv").exists()
+
+
 def test_splits_do_not_overlap(tmp_path):
     make_folder(tmp_path)
     (table,) = multiclass.tables(tmp_path, ["made*"])
