@@ -263,8 +263,8 @@ def mean_interval(
 
     A row for which a score of exactly 0 or 1 is wrong costs 36 nats. One of them in a hundred makes the standard error
     as large as the mean, though it is no sign that the mean could be small: without that row it would be what the
-    others say. The mean of values cut at an upper bound is no larger than the mean; so its lower end is one of the mean,
-    and the same the other way round.
+    others say. The mean of values cut at an upper bound is no larger than the mean; so its lower end is one of the
+    mean, and the same the other way round.
 
     Examples
     --------
