@@ -14,11 +14,11 @@ the search; `sequence`, such tests from the top down to the first that fails; an
 `mapie`, the controller of precision of MAPIE with its default thresholds and correction. Without that environment its
 recorded figures stand beside those of the real tables.
 
-`bound` says what no gate with the guarantee of the finite-sample one can exceed. For every share m there is a truth, close to the
-simulated one, whose precision is below the wanted one wherever more than m pass. There such a gate lets more than m
-pass with probability 1 − confidence at most, so on the simulated truth no more often than the most powerful test
-between the two rejects that one (Neyman, Pearson). The mean over shares m, up to the best possible one, bounds the
-share that passes while the promise is kept.
+`bound` says what no gate with the guarantee of the finite-sample one can exceed. For every share m there is a truth,
+close to the simulated one, whose precision is below the wanted one wherever more than m pass. There such a gate lets
+more than m pass with probability 1 − confidence at most, so on the simulated truth no more often than the most
+powerful test between the two rejects that one (Neyman, Pearson). The mean over shares m, up to the best possible one,
+bounds the share that passes while the promise is kept.
 
 `starts` says what it costs not to know where to test. A gate that knew the truth could put all of its confidence on one
 number of rows, the best to start from, and if that passes take the lowest score whose own exact test passes, without

@@ -77,9 +77,7 @@ def monitor(
         looks.append({"look": problem.name, "rows": int(problem.n_rows)} | shares | result)
     if change.e_values.keys() != watched.e_values().keys():
         raise Refusal(f"{state} watches other names than {reference} has; begin a new file.")
-    change = replace(
-        compare_tallies(deployed, since, **about), e_values=watched.e_values(), e_value=watched.e_value
-    )
+    change = replace(compare_tallies(deployed, since, **about), e_values=watched.e_values(), e_value=watched.e_value)
     if state is not None:
         watched.save(state)
     first = "an earlier call" if alarmed else next((look["look"] for look in looks if look["alarm"]), None)

@@ -4,12 +4,12 @@ Go down the scores and count the rows that are right and the errors. Rows down t
 right rows, there are at most d(r) errors. The danger is that this happens by chance somewhere among all those scores,
 though the precision from there up is below the wanted π.
 
-The chance is largest where rows are right with probability π at every score. Right rows and errors are two independent
-samples, and the truth says only which scores they have. Wherever the precision is below π, more errors lie above that
-score than with the flat truth beside as many right rows; the same sample of errors, laid out as the flat truth has it,
-has at most as many of them there, and keeps every limit that it kept. So first limits hold whatever is true if a walk of
-independent rows, each an error with probability 1 − π, keeps one of them with probability α at most. That is a sum, and
-it is computed here without approximation.
+The chance is largest where rows are right with probability π at every score. Right rows and errors are two
+independent samples, and the truth says only which scores they have. Wherever the precision is below π, more errors
+lie above that score than with the flat truth beside as many right rows; the same sample of errors, laid out as the
+flat truth has it, has at most as many of them there, and keeps every limit that it kept. So first limits hold
+whatever is true if a walk of independent rows, each an error with probability 1 − π, keeps one of them with
+probability α at most. That is a sum, and it is computed here without approximation.
 
 What was accepted need not be paid for again: after the first m rows a mistake can only be made further down, so limits
 from there on rise until a walk keeps one of *those* with probability α. Raised limits are nowhere below the ones

@@ -157,7 +157,7 @@ class GateRows:
         right, wrong = self.counts_from(self.labelled.scores)
         shown = special.betaincinv(np.maximum(right, 1e-9), wrong + 1.0, 1.0 - confidence).max()
         most = wanted if draws is not None else min(wanted, shown)
-        offers = OFFERS[OFFERS < most][::-1].tolist()
+        offers = OFFERS[most > OFFERS][::-1].tolist()
         return next((offer for offer in offers if self.threshold(draws, offer, confidence) is not None), None)
 
     def budget_threshold(self, budget: float) -> float:
