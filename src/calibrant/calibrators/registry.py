@@ -15,7 +15,7 @@ from calibrant.errors import InvalidInputError
 if TYPE_CHECKING:
     from calibrant.calibrators.base import Estimator
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "create", "get", "matrix_twin", "name_of", "names", "register"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "create", "describe", "get", "matrix_twin", "name_of", "names", "register"]
 
 #: The method that is taken where none is named, for scores of every shape.
 DEFAULT_METHOD = "blend"
@@ -35,6 +35,9 @@ SHAPES = {
     "segments": "a score with the segment of its row",
     "panel": "several scores for each row",
 }
+
+#: The shapes whose methods have names of their own: segments share the curve of one score.
+OWN_METHODS = ("score", "matrix", "panel")
 
 _REGISTERED: dict[tuple[str, str], type[Estimator]] = {}
 
@@ -82,6 +85,40 @@ def _hint(name: str, shape: str) -> str:
         return f" {name!r} takes {SHAPES[others[0]]}, and these are {SHAPES[shape]}."
     near = difflib.get_close_matches(name.lower(), names(shape), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def describe() -> list[dict[str, Any]]:
+    """Return what each method can do, by its name; one for several shapes is described as that of the first.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators import registry
+    >>> blend = next(one for one in registry.describe() if one["default"])
+    >>> blend["name"], blend["intervals"], blend["several classes"]
+    ('blend', True, True)
+    """
+    of_shape = {shape: names(shape) for shape in OWN_METHODS}
+    first = {name: shape for shape in reversed(OWN_METHODS) for name in of_shape[shape]}
+    classes: list[Any] = [get(name, first[name]) for name in dict.fromkeys(sum(of_shape.values(), ()))]
+    return [
+        {
+            "name": cls.name,
+            "default": cls.name == DEFAULT_METHOD,
+            "class": cls.__name__,
+            "summary": cls.description,
+            "scores": "any" if takes_any_score(cls) else "probabilities",
+            "monotone": getattr(cls, "monotone", False) is True,
+            "intervals": cls.bayesian,
+            "several classes": cls.name in of_shape["matrix"],
+            "reference": cls.reference,
+        }
+        for cls in classes
+    ]
+
+
+def takes_any_score(cls: Any) -> bool:
+    """Whether a method takes decision scores, such as logits, or probabilities alone."""
+    return "space" in cls._get_param_names() or cls.space == "decision"
 
 
 def create(name: str, shape: str = "score", **parameters: Any) -> Any:

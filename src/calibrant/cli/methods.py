@@ -11,13 +11,14 @@ from calibrant.cli.printing import check_target, is_stdout, note, print_json, pr
 from calibrant.cli.problems import Problem
 
 SETTING = "Option of the method, such as --set n_bins=20."
-SHAPES = ("score", "matrix", "panel")  # whose methods have names of their own
 ABILITIES, NO_YES = ("monotone", "intervals", "several classes"), ("no", "yes")
 
 
 def methods(as_json: options.As_json = False) -> None:
     """List the calibration methods and what each can do."""
-    rows = [_describe(name) for name in method_names()]
+    from calibrant.calibrators import registry
+
+    rows = registry.describe()
     if as_json:
         print_json(rows)
         return
@@ -27,32 +28,11 @@ def methods(as_json: options.As_json = False) -> None:
     print_table("", ["method", "scores", *ABILITIES, "what it does"], texts)
 
 
-def _describe(name: str) -> dict[str, Any]:
-    from calibrant.calibrators import registry
-
-    cls: Any = registry.get(name, next(shape for shape in SHAPES if name in registry.names(shape)))
-    return {
-        "name": name,
-        "default": name == registry.DEFAULT_METHOD,
-        "class": cls.__name__,
-        "summary": cls.description,
-        "scores": "any" if _takes_decision_scores(cls) else "probabilities",
-        "monotone": getattr(cls, "monotone", False) is True,
-        "intervals": cls.bayesian,
-        "several classes": name in registry.names("matrix"),
-        "reference": cls.reference,
-    }
-
-
-def _takes_decision_scores(cls: Any) -> bool:
-    return "space" in cls._get_param_names() or cls.space == "decision"
-
-
 def method_names(*shapes: str) -> list[str]:
-    """List the names of the methods for some shapes of scores, by default for all."""
+    """List the names of the methods for some shapes of scores, by default for all that have methods of their own."""
     from calibrant.calibrators import registry
 
-    return list(dict.fromkeys(name for shape in shapes or SHAPES for name in registry.names(shape)))
+    return list(dict.fromkeys(name for shape in shapes or registry.OWN_METHODS for name in registry.names(shape)))
 
 
 def check_methods(names: Iterable[str | None]) -> None:
@@ -73,7 +53,7 @@ def create_method(name: str | None, shape: str, space: str, settings: dict[str, 
     unknown = next((key for key in settings if key not in known), None)
     if unknown is not None:
         raise Refusal(f"{cls.name} has no option {unknown!r}; it has {', '.join(known) or 'none'}.")
-    if space == "decision" and not _takes_decision_scores(cls):
+    if space == "decision" and not registry.takes_any_score(cls):
         raise Refusal(f"{cls.name} takes probabilities only; for --space decision choose one that takes any score.")
     return cls(**({"space": space} if "space" in known else {}) | settings)
 

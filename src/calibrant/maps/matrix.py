@@ -221,14 +221,12 @@ class MatrixMap(FrozenMap):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The map that `to_dict` described."""
-        known: dict[str, Any] = {"landmarks": [], "reach": 1.0, **data}  # older files do not have these two
-        values = {f.name: known[f.name] for f in fields(cls) if f.name != "draws"}
+        values = {f.name: data[f.name] for f in fields(cls) if f.name != "draws"}
         values |= {name: _array(values[name]) for name in ("curve_knots", "class_knots", "gate_knots", "landmarks")}
         values |= {"classes": tuple(values["classes"]), "columns": tuple(values["columns"])}
         values |= {"low": _bound(values["low"], -np.inf), "high": _bound(values["high"], np.inf)}
         values["members"] = tuple(
-            MatrixMember(**{name: _array(({"joint": []} | member)[name]) for name in PARTS})
-            for member in values["members"]
+            MatrixMember(**{name: _array(member[name]) for name in PARTS}) for member in values["members"]
         )
         named = len(values["columns"]) in (0, len(values["classes"]))
         if values["space"] not in _validation.SPACES or not values["members"] or not named:
@@ -251,7 +249,7 @@ class MatrixMap(FrozenMap):
         """The map with the draws that `posterior_to_dict` described."""
         draws: list[MatrixMember] = []
         for model in data["models"]:
-            parts = {name: _decode(model[name]) for name in PARTS if name in model}
+            parts = {name: _decode(model[name]) for name in PARTS}
             draws += [MatrixMember(**{name: parts[name][i] for name in parts}) for i in range(len(parts["weight"]))]
         if not draws or not np.isfinite(self._apply(draws, self.check(self.test_vector()["scores"]))).all():
             raise ModelFileError("The draws of this map are damaged.")

@@ -21,7 +21,7 @@ from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap, as_columns, ends_like
 from calibrant.maps.class_basis import ClassBasis, multiply
 from calibrant.maps.files import plain_fields, read_floats
-from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, melt_labels, name_columns
+from calibrant.maps.keys import MISSING, UNSEEN, SegmentKeys, combine, melt_labels, name_columns
 from calibrant.maps.matrix import MatrixMap
 from calibrant.maps.score import CalibrationMap
 from calibrant.maps.tabulate import logits_of_knots, tabulate_logits
@@ -128,15 +128,12 @@ class TermEffects:
 
     def places(self, codes: Ints) -> Ints:
         """The line of `levels` for each row of segment numbers; −1 where there is none."""
-        own, sizes = codes[:, list(self.keys)], self.levels.max(axis=0, initial=0) + 1
-        # Several keys become one number, digit by digit; sorted levels give sorted numbers, which can be searched.
-        # Codes beyond a key's digits are cut to the largest digit here and found out below.
-        known, wanted = np.zeros(len(self.levels), np.intp), np.zeros(len(own), np.intp)
-        for k, size in enumerate(sizes.tolist()):
-            known = known * size + self.levels[:, k]
-            wanted = wanted * size + np.minimum(own[:, k], size - 1)
+        own = codes[:, list(self.keys)]
+        # Several keys become one number; sorted levels give sorted numbers, which can be searched.
+        number = combine(np.concatenate((self.levels, own)) - UNSEEN)
+        known, wanted = np.split(number, [len(self.levels)])
         place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        seen = (known[place] == wanted) & ((own >= 0) & (own < sizes)).all(axis=1)
+        seen = (known[place] == wanted) & (own != UNSEEN).all(axis=1)
         # What corrects the pooled map for the rows of all segments is not for a row none of whose segments is known.
         return np.where(seen & (codes != UNSEEN).any(axis=1), place, UNSEEN)
 
