@@ -2,7 +2,6 @@ from calibrant.decisions.costs import DecisionCurve as DecisionCurve
 from calibrant.decisions.costs import cost_threshold as cost_threshold
 from calibrant.decisions.costs import decision_curve as decision_curve
 from calibrant.decisions.costs import net_benefit as net_benefit
-from calibrant.decisions.costs import relative_economic_value as relative_economic_value
 from calibrant.decisions.gate_results import Acceptance as Acceptance
 from calibrant.decisions.gate_results import AcceptanceCurve as AcceptanceCurve
 from calibrant.decisions.gate_results import SegmentAcceptance as SegmentAcceptance

@@ -1,4 +1,4 @@
-"""What acting on probabilities brings and costs: the threshold that costs imply, net benefit, costs, economic value."""
+"""What acting on probabilities brings: net benefit at every threshold, and the threshold that costs imply."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from calibrant._typing import ArrayLike, Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import PlainResult
 from calibrant.metrics.reading import of_sample, of_tally
-from calibrant.metrics.samples import ScoreSample, Seed, both_classes
+from calibrant.metrics.samples import ScoreSample, Seed
 from calibrant.metrics.scores import acted_on, benefit, check_thresholds
 from calibrant.tally import Tally
 
@@ -242,48 +242,3 @@ def cost_threshold(cost_fp: float, cost_fn: float, *, cost_tp: float = 0.0, cost
             f"`cost_tp`; got {costs}."
         )
     return float(false_alarm / (false_alarm + miss))
-
-
-@of_tally
-def relative_economic_value(tally: Tally, *, cost_loss_ratios: ArrayLike) -> Floats:
-    """(E_climate − E_forecast) / (E_climate − E_perfect) for users with the given ratios of cost to loss.
-
-    A user protects at the cost C against a loss L and protects where the forecast probability is at least C / L. 1 is
-    a perfect forecast, 0 one that is worth no more than always or never protecting; below 0 the user is better off
-    without it.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n,) or Tally
-        Labels; or a tally in place of all data.
-    y_prob : array-like of shape (n,)
-        Probabilities of the positive class.
-    cost_loss_ratios : float or array-like of shape (c,)
-        C / L of each user, strictly between 0 and 1.
-    sample_weight : array-like of shape (n,), optional
-        Non-negative weights.
-    pos_label : label, optional
-        The positive class, where the labels are not bool, {0, 1} or {-1, 1}.
-
-    Returns
-    -------
-    ndarray of shape (c,)
-
-    References
-    ----------
-    Richardson 2000, "Skill and relative economic value of the ECMWF ensemble prediction system".
-
-    Examples
-    --------
-    >>> from calibrant.decisions import relative_economic_value
-    >>> relative_economic_value([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], cost_loss_ratios=[0.2, 0.5]).round(3).tolist()
-    [0.5, 0.5]
-    """
-    both_classes(tally, "Relative economic value")
-    ratios = np.atleast_1d(_validation.as_floats(cost_loss_ratios, "cost_loss_ratios"))
-    if ratios.ndim != 1 or not ((ratios > 0.0) & (ratios < 1.0)).all():
-        raise InvalidInputError("`cost_loss_ratios` must be numbers strictly between 0 and 1.")
-    positives, negatives = acted_on(tally, ratios)
-    protected, missed = (positives + negatives) / tally.total, (tally.total_positive - positives) / tally.total
-    climate = np.minimum(ratios, tally.base_rate)  # always or never protecting, whichever is cheaper
-    return (climate - (ratios * protected + missed)) / (climate - ratios * tally.base_rate)
