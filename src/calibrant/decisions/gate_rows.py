@@ -12,7 +12,7 @@ from scipy import special
 from sklearn.base import clone
 
 from calibrant import _validation
-from calibrant._numerics.bins import equal_mass_starts
+from calibrant._numerics.bins import coarse_starts
 from calibrant._typing import ArrayLike, Floats, HasPosterior, Ints
 from calibrant.calibrators import registry
 from calibrant.calibrators.blend import Blend
@@ -22,6 +22,7 @@ from calibrant.estimates.rows import as_unlabelled
 from calibrant.maps.keys import SegmentCounts
 from calibrant.metrics.risk_coverage import read_confidence
 from calibrant.metrics.samples import GroupedRows, Seed
+from calibrant.metrics.scores import acted_on
 from calibrant.tally import Tally, row_count
 
 __all__ = ["GateRows", "top_score"]
@@ -74,24 +75,16 @@ class GateRows:
 
     def counts_from(self, thresholds: ArrayLike) -> tuple[Floats, Floats]:
         """How many labelled rows from each score up are right, and how many are wrong."""
-        first = np.searchsorted(self.labelled.scores, thresholds, side="left")
-        columns = (self.labelled.positives, self.labelled.negatives)
-        right, wrong = (np.append(np.cumsum(column[::-1])[::-1], 0.0)[first] for column in columns)
-        return right, wrong
+        return acted_on(self.labelled, thresholds)
 
     def passing(self, thresholds: ArrayLike) -> Floats:
         """How many of the rows that the gate is for lie at or above each score."""
-        first = np.searchsorted(self.target.scores, thresholds, side="left")
-        return np.append(np.cumsum(self.target.totals[::-1])[::-1], 0.0)[first]
+        return np.add(*acted_on(self.target, thresholds))
 
     @cached_property
-    def _starts(self) -> Ints:
-        return equal_mass_starts(self.target.totals, CELLS) if len(self.target) > CELLS else np.arange(len(self.target))
-
-    @property
     def candidates(self) -> Floats:
         """Scores from which one could accept, falling: all of the target, or those at which its cells begin."""
-        return self.target.scores[self._starts][::-1]
+        return self.target.scores[coarse_starts(self.target.totals, CELLS)][::-1]
 
     def place(self, thresholds: ArrayLike) -> Ints:
         """The number of the first candidate that is not above each score, or of the last one."""

@@ -327,11 +327,11 @@ def _chance_error(tally: Tally) -> float:
     return float(np.sqrt(max(n + 1.0 - ties, 0.0) / (12.0 * positive * (n - positive))))
 
 
-def acted_on(tally: Tally, thresholds: Floats, side: Literal["left", "right"] = "left") -> tuple[Floats, Floats]:
+def acted_on(tally: Tally, thresholds: ArrayLike, side: Literal["left", "right"] = "left") -> tuple[Floats, Floats]:
     """Weighted numbers of positive and of negative rows at or, with `side="right"`, only above each threshold."""
     first = np.searchsorted(tally.scores, thresholds, side=side)
-    positives = tally.total_positive - np.append(0.0, np.cumsum(tally.positives))[first]
-    negatives = tally.negatives.sum() - np.append(0.0, np.cumsum(tally.negatives))[first]
+    columns = (tally.positives, tally.negatives)
+    positives, negatives = (np.append(np.cumsum(column[::-1])[::-1], 0.0)[first] for column in columns)
     return positives, negatives
 
 
