@@ -31,13 +31,12 @@ SMALLEST, LARGEST = 14.0, 50.0  # areas of markers, in square points
 LOG_RATIO = 100.0  # bars that differ more than this in height cannot be read on a linear axis
 
 
-def open_axes(ax: Any, caller: str, *, below: bool) -> Any:
-    """The given axes, or those of a new figure with room for others below, if matplotlib is there."""
-    if ax is not None:
-        return ax
-    pyplot = require("matplotlib.pyplot", "plot", caller)
-    _, new = pyplot.subplots(figsize=(5.6, 6.8 if below else 5.6), layout="constrained")
-    return new
+def open_axes(ax: Any, caller: str, *, below: bool = False) -> tuple[Any, Any]:
+    """The given axes, or those of a new figure with room for others below, if matplotlib is there; and their figure."""
+    if ax is None:
+        pyplot = require("matplotlib.pyplot", "plot", caller)
+        _, ax = pyplot.subplots(figsize=(5.6, 6.8 if below else 5.6), layout="constrained")
+    return ax, ax.figure
 
 
 def axes_below(ax: Any) -> Any:

@@ -88,8 +88,7 @@ class CalibrationMapDisplay:
         self
         """
         _validation.check_choice("scale", scale, result.SCALES)
-        self.ax_ = axes.open_axes(ax, "CalibrationMapDisplay.plot", below=self.scores is not None)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = axes.open_axes(ax, "CalibrationMapDisplay.plot", below=self.scores is not None)
         self.ax_scores_ = None if self.scores is None else axes.axes_below(self.ax_)
         probabilities, names = self.space == "probability", ("Score", "Calibrated probability")
         axes.arrange(self.ax_, self.ax_scores_, scale, self._limits(scale), names, x=probabilities)

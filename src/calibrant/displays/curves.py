@@ -70,7 +70,7 @@ class DecisionCurveDisplay(ModelsDisplay):
         -------
         self
         """
-        self.open_axes(ax)
+        self.ax_, self.figure_ = axes.open_axes(ax, "DecisionCurveDisplay.plot")
         drawn = [self._draw(i, style) for i, style in enumerate(self.styles(curve_kwargs))]
         self.line_, self.band_ = (one_or_list([artists[part] for artists in drawn]) for part in ("line", "band"))
         # Treating all depends on the share of positives alone, which the models have in common.
@@ -148,7 +148,7 @@ class MurphyDisplay(ModelsDisplay):
         -------
         self
         """
-        self.open_axes(ax)
+        self.ax_, self.figure_ = axes.open_axes(ax, "MurphyDisplay.plot")
         styles = [{"linewidth": 1.6, "label": self.model_name(i)} | s for i, s in enumerate(self.styles(curve_kwargs))]
         curves = zip(self.results, styles, strict=True)
         lines = [axes.draw_curve(self.ax_, curve.thresholds, curve.scores, style) for curve, style in curves]
@@ -203,19 +203,18 @@ class WalkForwardDisplay:
         -------
         WalkForwardDisplay
         """
-        self.ax_ = ax = axes.open_axes(ax, type(self).__name__, below=False)
-        self.figure_ = ax.figure
+        self.ax_, self.figure_ = axes.open_axes(ax, "WalkForwardDisplay")
         found, self.lines_ = self.result, {}
         places = np.arange(len(found.periods))
         for name, losses in found.log_losses.items():
             if name != STATIC:
                 saved = np.cumsum(found.rows * (found.log_losses[STATIC] - losses))
                 width = 2.4 if name == ADAPTIVE else 1.2
-                (self.lines_[name],) = ax.plot(places, saved, linewidth=width, label=name)
-        ax.axhline(0.0, color=axes.NEUTRAL, linewidth=1.0, label=STATIC)
-        axes.name_places(ax, found.periods)
-        ax.set(xlabel="Period", ylabel="Log-loss saved so far, in nats")
-        axes.draw_legend(ax)
+                (self.lines_[name],) = self.ax_.plot(places, saved, linewidth=width, label=name)
+        self.ax_.axhline(0.0, color=axes.NEUTRAL, linewidth=1.0, label=STATIC)
+        axes.name_places(self.ax_, found.periods)
+        self.ax_.set(xlabel="Period", ylabel="Log-loss saved so far, in nats")
+        axes.draw_legend(self.ax_)
         return self
 
 
@@ -268,8 +267,7 @@ class AcceptanceDisplay:
         self
         """
         gate, curve = self.gate, self.gate.curve
-        self.ax_ = axes.open_axes(ax, "AcceptanceDisplay.plot", below=False)
-        self.figure_ = self.ax_.figure
+        self.ax_, self.figure_ = axes.open_axes(ax, "AcceptanceDisplay.plot")
         source = "labelled rows" if gate.guarantee == "finite_sample" else "posterior"
         label = f"precision by the {source}, {100 * gate.confidence:.3g} % interval"
         style = {"linewidth": 1.6, "zorder": 2.7, "label": label}

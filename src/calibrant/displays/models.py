@@ -34,11 +34,6 @@ class ModelsDisplay(ABC):
     def plot(self, ax: Any = None, *args: Any, **options: Any) -> Self:
         """Draw."""
 
-    def open_axes(self, ax: Any, *, below: bool = False) -> None:
-        """Keep the axes to draw on, and their figure."""
-        self.ax_ = axes.open_axes(ax, f"{type(self).__name__}.plot", below=below)
-        self.figure_ = self.ax_.figure
-
     def model_name(self, i: int) -> str:
         """The name of a model, or its number."""
         return self.results[i].name or (f"model {i + 1}" if len(self.results) > 1 else "model")

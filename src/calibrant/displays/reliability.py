@@ -132,7 +132,7 @@ class ReliabilityDisplay(ModelsDisplay):
         self.spikes = histogram == "spikes"
         if self.spikes and len(self.results) > 1:
             raise InvalidInputError("`histogram='spikes'` has place for one model; draw each by itself.")
-        self.open_axes(ax, below=bool(histogram))
+        self.ax_, self.figure_ = axes.open_axes(ax, "ReliabilityDisplay.plot", below=bool(histogram))
         self.ax_scores_ = axes.axes_below(self.ax_) if histogram else None
         self._set_axes()
         self.identity_ = axes.draw_identity(self.ax_)
