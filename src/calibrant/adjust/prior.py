@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtrc
+from scipy.special import chdtrc, logit
 
 from calibrant import _limits, _validation
 from calibrant._numerics import bins, links
@@ -62,7 +62,7 @@ def adjust_prior(map_: Any, train_rate: float, serve_rate: float) -> Calibration
     """
     for name, rate in {"train_rate": train_rate, "serve_rate": serve_rate}.items():
         _validation.check_number(name, rate, "rate")
-    return _shifted(_as_map(map_), _log_odds(serve_rate) - _log_odds(train_rate), "prior shift")
+    return _shifted(_as_map(map_), float(logit(float(serve_rate)) - logit(float(train_rate))), "prior shift")
 
 
 def adjust_sampling(map_: Any, *, negatives_kept: float = 1.0, positives_kept: float = 1.0) -> CalibrationMap:
@@ -119,7 +119,7 @@ def anchor(
     >>> round(float(map_(portfolio).mean()), 9)
     0.035
     """
-    _validation.check_number("mean", mean, "rate")
+    mean = _validation.check_number("mean", mean, "rate")
     whole = _as_map(map_)
     rows = as_unlabelled(scores, sample_weight)
     logits = links.logit(whole(rows.scores))
@@ -128,8 +128,7 @@ def anchor(
         return float(np.average(links.expit(logits + shift), weights=rows.totals)) - mean
 
     # The mean of expit(z + shift) lies between those of the lowest and the highest z.
-    target = _log_odds(mean)
-    low, high = target - float(logits.max()), target - float(logits.min())
+    low, high = logit(mean) - float(logits.max()), logit(mean) - float(logits.min())
     shift = low if low == high else brentq(excess, low - 1e-9, high + 1e-9, xtol=1e-14, rtol=1e-14)
     return _shifted(whole, float(shift), "anchor")
 
@@ -146,10 +145,6 @@ def _as_map(what: Any) -> CalibrationMap:
 
 def _shifted(map_: CalibrationMap, size: float, method: str) -> CalibrationMap:
     return map_.then(CalibrationMap(Sigmoid(1.0, size, "logit"), "probability", True, method))
-
-
-def _log_odds(rate: float) -> float:
-    return math.log(rate) - math.log1p(-rate)
 
 
 @dataclass(frozen=True, eq=False)

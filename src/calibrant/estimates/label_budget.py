@@ -157,5 +157,5 @@ def _interpolate(sizes: list[int], widths: list[float], n_labelled: float, wante
         return float("inf")
     labels = np.log(n_labelled + np.array(sizes[-2:]))
     logs = np.log(widths[-2:])
-    share = (logs[0] - np.log(wanted)) / (logs[0] - logs[1])
-    return float(np.ceil(np.exp(labels[0] + share * (labels[1] - labels[0])) - n_labelled))
+    # Widths fall, and what is interpolated must rise.
+    return float(np.ceil(np.exp(np.interp(-np.log(wanted), -logs, labels)) - n_labelled))

@@ -276,7 +276,6 @@ def _most_rising(tally: Tally) -> int:
 
 def _rises(mass: Floats, positives: Floats, middle: Floats, n_bins: int) -> bool:
     inner = np.searchsorted(middle, np.arange(1, n_bins) / n_bins, side="left")
-    edges = np.concatenate(([0], inner, [len(middle)]))
-    edges = edges[np.concatenate(([True], np.diff(edges) > 0))]
+    edges = np.unique(np.concatenate(([0], inner, [len(middle)])))
     rates = np.diff(positives[edges]) / np.diff(mass[edges])
     return bool((np.diff(rates) >= 0.0).all())

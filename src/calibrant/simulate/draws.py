@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import beta, softmax
 
 from calibrant import _validation
 from calibrant._numerics import links
 from calibrant._numerics.beta import expectation, sign_changes
-from calibrant._typing import Floats
+from calibrant._typing import Floats, Ints
 from calibrant.errors import InvalidInputError
 from calibrant.tally import Tally
 
 Seed: TypeAlias = int | np.random.Generator | None
-Labels: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +41,7 @@ class Simulation:
     """
 
     scores: Floats
-    labels: Labels
+    labels: Ints
     probabilities: Floats
 
     def __post_init__(self) -> None:
@@ -111,11 +109,10 @@ def binomial_process(
         if not (a > 0 and b > 0):
             raise InvalidInputError(f"`scores` must be two positive parameters of a Beta distribution; got {scores!r}.")
         drawn = generator.beta(a, b, rows)
-    truth = np.array(_validation.as_floats(probability(drawn), "probability(scores)"))
+    truth = np.array(_validation.check_scores(probability(drawn), "probability(scores)"))
     _validation.check_same_length(len(drawn), len(truth), "probability(scores)")
-    _validation.check_finite(truth, "probability(scores)")
     _validation.check_unit_interval(truth, "probability(scores)")
-    return Simulation(drawn, (generator.random(rows) < truth).astype(np.int64), truth)
+    return Simulation(drawn, (generator.random(rows) < truth).astype(np.intp), truth)
 
 
 def bayes_iso(n: int, *, rng: Seed = 0) -> Simulation:
