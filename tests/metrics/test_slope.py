@@ -7,7 +7,7 @@ from scipy import sparse, stats
 
 from calibrant import metrics, simulate
 from calibrant.errors import InvalidInputError
-from calibrant.metrics.folds import mean_with_error
+from calibrant.metrics.folds import OutOfFold
 
 RECORDED = json.loads((Path(__file__).parents[1] / "decisions" / "peers.json").read_text(encoding="utf-8"))
 
@@ -52,7 +52,7 @@ def test_errors_for_groups_agree_with_statsmodels(case):
     assert line.intercept.high - line.intercept.value == pytest.approx(peer["intercept_error"] * factor * t, rel=1e-4)
     assert line.p_value == pytest.approx(stats.f.sf(peer["wald"] / factor**2 / 2, 2, number - 1), rel=1e-3)
     members = sparse.coo_array((np.ones(len(y)), (groups, np.arange(len(y))))).tocsr()
-    mean, error = mean_with_error((y - p) ** 2, np.ones(len(y)), members)
+    mean, error = OutOfFold(p, y, np.ones(len(y)), members=members).mean_with_error((y - p) ** 2)
     assert mean == pytest.approx(case["brier"])
     assert error == pytest.approx(peer["brier_error"] * factor)
 

@@ -11,7 +11,7 @@ from calibrant._numerics.logistic import fit_logistic
 from calibrant._typing import Floats
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.folds import OutOfFold, mean_with_error, predict_folds, split_sample
+from calibrant.metrics.folds import OutOfFold, predict_folds, split_sample
 from calibrant.metrics.reading import of_sample, of_tally
 from calibrant.metrics.samples import ScoreSample, Seed, both_classes
 from calibrant.metrics.scores import LOSSES, Loss, mean_loss
@@ -201,7 +201,7 @@ def _squared_distance(gain: Interval, after: OutOfFold, saved: Floats) -> Interv
     if not foreseen > 0.0:
         return gain
     distance, half = foreseen**0.5, 0.5 * (gain.high - gain.value) / foreseen**0.5
-    error = mean_with_error(saved, after.counts, after.members, after.repeats)[1] / (2.0 * distance)
+    error = after.mean_with_error(saved)[1] / (2.0 * distance)
     low, high = max(distance - half, 0.0) ** 2, (distance + half) ** 2 + 2.0 * error**2
     return replace(gain, low=gain.value - foreseen + low, high=gain.value - foreseen + high)
 

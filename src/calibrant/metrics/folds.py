@@ -217,69 +217,51 @@ class OutOfFold:
         rows = GroupedRows(p[part.col], labels[part.col], part.data / self.repeats, groups)
         return ScoreSample(rows.tally(), rows)
 
-    def interval(self, values: Floats, level: float, lowest: float = -np.inf) -> Interval:
-        """Mean over the rows; repeats see the same rows, so they do not make the interval narrower.
+    def mean_with_error(self, values: Floats) -> tuple[float, float]:
+        """The mean of a value of each prediction over the rows, and its standard error.
 
-        With G groups the interval is by Student's t of G − 1 degrees of freedom.
+        With groups the error is that of sums over groups. Repeats see the same rows, so they do not make it smaller.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from calibrant.metrics.folds import OutOfFold
+        >>> found = OutOfFold(np.array([0.3, 0.6]), np.array([0, 1]), np.array([2.0, 2.0]))
+        >>> found.mean_with_error(np.array([0.0, 1.0]))
+        (0.5, 0.25)
         """
-        return mean_interval(values, self.counts, level, members=self.members, repeats=self.repeats, lowest=lowest)
+        weight = float(self.counts.sum())
+        mean = float(self.counts @ values) / weight
+        if self.members is None:
+            variance = float(self.counts @ np.square(values - mean)) / weight
+            return mean, float(np.sqrt(variance * self.repeats / weight))
+        sums = self.members @ (values - mean)  # the repeats of a row are in the sum of its group
+        n_groups = self.members.shape[0]
+        return mean, float(np.sqrt(n_groups / (n_groups - 1) * (sums @ sums))) / weight
 
+    def interval(self, values: Floats, level: float, lowest: float = -np.inf) -> Interval:
+        """The mean over the rows with its interval, which one far value on one side does not widen on the other.
 
-def mean_with_error(
-    values: Floats, counts: Floats, members: csr_array | None = None, repeats: int = 1
-) -> tuple[float, float]:
-    """Mean of values that occur `counts` times, and its standard error.
+        A row for which a score of exactly 0 or 1 is wrong costs 36 nats. One of them in a hundred makes the standard
+        error as large as the mean, though it is no sign that the mean could be small: without that row it would be what
+        the others say. The mean of values cut at an upper bound is no larger than the mean; so its lower end is one of
+        the mean, and the same the other way round. With G groups the interval is by Student's t of G − 1 degrees of
+        freedom.
 
-    With `members`, which says how often each value occurs in each group (groups × values), the error is that of sums
-    over groups. All is counted `repeats` times, by which the error does not become smaller.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.metrics.folds import mean_with_error
-    >>> mean_with_error(np.array([0.0, 1.0]), np.array([2.0, 2.0]))
-    (0.5, 0.25)
-    """
-    weight = float(counts.sum())
-    mean = float(counts @ values) / weight
-    if members is None:
-        variance = float(counts @ np.square(values - mean)) / weight
-        return mean, float(np.sqrt(variance * repeats / weight))
-    sums = members @ (values - mean)  # the repeats of a row are in the sum of its group
-    n_groups = members.shape[0]
-    return mean, float(np.sqrt(n_groups / (n_groups - 1) * (sums @ sums))) / weight
-
-
-def mean_interval(
-    values: Floats,
-    counts: Floats,
-    level: float,
-    *,
-    members: csr_array | None = None,
-    repeats: int = 1,
-    lowest: float = -np.inf,
-) -> Interval:
-    """The mean with its interval, which one far value on one side does not widen on the other.
-
-    A row for which a score of exactly 0 or 1 is wrong costs 36 nats. One of them in a hundred makes the standard error
-    as large as the mean, though it is no sign that the mean could be small: without that row it would be what the
-    others say. The mean of values cut at an upper bound is no larger than the mean; so its lower end is one of the
-    mean, and the same the other way round.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant.metrics.folds import mean_interval
-    >>> gains, counts = np.array([0.1, 0.2, 36.0]), np.array([50.0, 49.0, 1.0])
-    >>> print(mean_interval(gains, counts, level=0.9))
-    0.5080 [0.1182, 1.0948]
-    """
-    degrees = np.inf if members is None else members.shape[0] - 1
-    whole, from_above, from_below = (
-        Interval.normal(*mean_with_error(each, counts, members, repeats), level, lowest, degrees)
-        for each in (values, np.minimum(values, FAR), np.maximum(values, -FAR))
-    )
-    return replace(whole, low=max(whole.low, from_above.low), high=min(whole.high, from_below.high))
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from calibrant.metrics.folds import OutOfFold
+        >>> found = OutOfFold(np.array([0.3, 0.6, 0.9]), np.array([0, 1, 1]), np.array([50.0, 49.0, 1.0]))
+        >>> print(found.interval(np.array([0.1, 0.2, 36.0]), level=0.9))
+        0.5080 [0.1182, 1.0948]
+        """
+        degrees = np.inf if self.members is None else self.members.shape[0] - 1
+        whole, from_above, from_below = (
+            Interval.normal(*self.mean_with_error(each), level, lowest, degrees)
+            for each in (values, np.minimum(values, FAR), np.maximum(values, -FAR))
+        )
+        return replace(whole, low=max(whole.low, from_above.low), high=min(whole.high, from_below.high))
 
 
 def predict_folds(folds: Sequence[Fold], learn: Learn, repeats: int = 1) -> OutOfFold:
