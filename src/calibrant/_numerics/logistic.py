@@ -164,18 +164,12 @@ def standardise(column: Floats, totals: Floats) -> tuple[float, float]:
 
 
 def adjust_curves(
-    offsets: Floats,
-    features: Floats,
-    positives: Floats,
-    totals: Floats,
-    *,
-    scale: float,
-    noise: Floats | None = None,
+    offsets: Floats, features: Floats, positives: Floats, totals: Floats, *, scale: float, noise: Floats
 ) -> Floats:
     """Coefficients w of expit(offset + features @ w) for each row of `offsets`, (d, m); returns (d, c).
 
     Their prior is normal with mean 0 and deviation `scale`. With standard normal `noise`, (d, c), they are draws from
-    Laplace's approximation of the posterior, otherwise its mode. Features are (m, c). Where labels scatter about a
+    Laplace's approximation of the posterior; where it is 0, the mode. Features are (m, c). Where labels scatter about a
     curve by more than its probabilities say, since its shape is wrong, they count for so much less (quasi-likelihood).
     """
     columns = features.shape[1]
@@ -190,7 +184,5 @@ def adjust_curves(
         gradient = trust * ((positives - totals * p) @ features) - out / scale**2
         precision = ((trust * variances) @ squares).reshape(-1, columns, columns) + prior
         out = out + np.clip(np.linalg.solve(precision, gradient[:, :, None])[:, :, 0], -LONGEST, LONGEST)
-    if noise is None:
-        return out
     root = np.linalg.cholesky(np.linalg.inv(precision))
     return out + (root @ noise[:, :, None])[:, :, 0]
