@@ -74,7 +74,5 @@ def _between_blocks(interpolation: str, tally: Tally, values: Floats, starts: In
         mass = np.repeat(np.add.reduceat(tally.totals, starts), np.diff(np.append(starts, len(tally))))
         means = np.add.reduceat(tally.scores * (tally.totals / mass), starts)
         return Linear(np.clip(means, first, last), values)
-    x = np.column_stack((first, last)).ravel()
-    y = np.repeat(values, 2)
-    wide = np.column_stack((np.ones(len(first), dtype=bool), last > first)).ravel()
-    return Linear(x[wide], y[wide])
+    ends, place = np.unique(np.column_stack((first, last)), return_index=True)  # a block of one score has one end
+    return Linear(ends, np.repeat(values, 2)[place])
