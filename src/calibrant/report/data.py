@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant import _limits, _validation
-from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Floats, Ints
 from calibrant.calibrators import registry
 from calibrant.comparison import Comparison, MethodFit, compare
@@ -19,6 +18,7 @@ from calibrant.comparison.candidates import PANEL, RAW, create, title_of
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import metric_posterior
+from calibrant.metrics.binned import binned
 from calibrant.metrics.evaluation import Evaluation, evaluate
 from calibrant.metrics.folds import OutOfFold
 from calibrant.metrics.verdict import Verdict
@@ -109,13 +109,9 @@ class ClassPredictions:
     def mean_map(self) -> Table:
         """What the probability of the predicted class becomes on average, in groups of rows by that probability."""
         at = np.arange(len(self.labels)), self.predicted
-        before, after = self.before[at], self.after[at]
-        order = np.argsort(before, kind="stable")
-        starts = bins.equal_mass_starts(self.weights[order], MAP_GROUPS)
-        weight, *sums = (
-            np.add.reduceat(one[order] * self.weights[order], starts) for one in (np.ones(len(order)), before, after)
-        )
-        return table(score=sums[0] / weight, probability=sums[1] / weight)
+        rows = Tally.from_arrays(self.before[at], self.after[at].clip(0.0, 1.0), self.weights, graded=True)
+        groups = binned(rows, MAP_GROUPS, "quantile")
+        return table(score=groups.score, probability=groups.rate)
 
 
 @dataclass(frozen=True)
