@@ -293,8 +293,7 @@ class ScoreSample(Sample):
     @cached_property
     def _counts_by_group(self) -> csr_array:
         """The rows of each group among the positives, then among the negatives, of every cell, (groups, 2 m)."""
-        if self.rows is None:
-            raise TypeError("rows without groups have no counts by group")
+        assert self.rows is not None
         cell = self.rows.cell_of_rows(self.tally, _limits.BOOTSTRAP_CELLS)
         columns = np.where(self.rows.labels, cell, cell + len(self.cells))
         return self.rows.groups.cross(self.rows.weights, columns, 2 * len(self.cells))
