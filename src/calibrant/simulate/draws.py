@@ -151,13 +151,9 @@ def bayes_iso(n: int, *, rng: Seed = 0) -> Simulation:
     order = generator.permutation(rows)
     scores = np.concatenate((negatives, positives))[order]
     labels = np.repeat((0, 1), (rows - n_positive, n_positive))[order]
-    return Simulation(scores, labels, _posterior(scores))
-
-
-def _posterior(scores: Floats) -> Floats:
     # All three densities share the factor (1 − s)², which cancels.
-    positive = 0.5 * scores**0.5 / beta(1.5, 3) + 0.5 * scores**29 / beta(30, 3)
-    return positive / (positive + 1.0 / beta(1, 3))
+    density = 0.5 * scores**0.5 / beta(1.5, 3) + 0.5 * scores**29 / beta(30, 3)
+    return Simulation(scores, labels, density / (density + 1.0 / beta(1, 3)))
 
 
 def temperature_logits(
