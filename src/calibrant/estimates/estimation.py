@@ -12,12 +12,12 @@ from calibrant.errors import InvalidInputError
 from calibrant.estimates.quantities import QUANTITIES, Outcomes, find_quantity
 from calibrant.estimates.rows import (
     Cells,
+    as_unlabelled,
     check_posterior,
     count_labels,
     draw_levelled_maps,
     make_cells,
     outside,
-    read_rows,
 )
 from calibrant.intervals import Interval, plain
 from calibrant.tally import row_count
@@ -289,7 +289,8 @@ def estimate_sets(
     level, generator = _validation.check_level(level), _validation.generator(rng)
     chosen = {name: find_quantity(name) for name in quantities}
     check_posterior(model)
-    rows = [read_rows(model, scores) for scores in sets]
+    # A model that draws in chunks of rows, such as a panel, reads them itself.
+    rows = [scores if hasattr(model, "draw_chunks") else as_unlabelled(scores) for scores in sets]
     cells = [make_cells(model, each, list(chosen.values()), target, threshold) for each in rows]
     pushed = _push_through(model, cells, n_draws, generator, sampling_noise=sampling_noise)
     answers: list[dict[str, Estimate]] = []

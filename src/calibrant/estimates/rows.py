@@ -209,11 +209,6 @@ def as_unlabelled(scores: ArrayLike | Tally, sample_weight: ArrayLike | None = N
     return tally
 
 
-def read_rows(model: Any, scores: Any) -> Any:
-    """The tally of unlabelled scores; of a model that draws in chunks of rows, such as a panel, what it reads."""
-    return scores if hasattr(model, "draw_chunks") else as_unlabelled(scores)
-
-
 class Cells(NamedTuple):
     """Unlabelled rows in cells, sorted by what is said of them.
 
@@ -264,13 +259,12 @@ def make_cells(
             raise InvalidInputError("`target` must be 'probabilities' for rows with several scores, or with segments.")
         cells, owner = merge_rows(model.predict(rows), limit)
         return cells._replace(table=rows, owner=owner)
-    tally = rows
     losses = [quantity.title for quantity in quantities if quantity.probabilities]
     if losses and target == "scores":
-        _validation.check_unit_interval(tally.scores, "scores", f"The {losses[0]} of scores")
-    called = (tally.scores if target == "scores" else model.predict(tally.scores)) >= limit
+        _validation.check_unit_interval(rows.scores, "scores", f"The {losses[0]} of scores")
+    called = (rows.scores if target == "scores" else model.predict(rows.scores)) >= limit
     masks = [mask for mask in (~called, called) if mask.any()]
-    sides = [Tally(tally.scores[mask], tally.positives[mask], tally.totals[mask]) for mask in masks]
+    sides = [Tally(rows.scores[mask], rows.positives[mask], rows.totals[mask]) for mask in masks]
     parts = [side.coarsen(_limits.ESTIMATE_CELLS // len(sides)) for side in sides]
     scores, totals = (np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "totals"))
     values = scores if target == "scores" else model.predict(scores)
