@@ -9,13 +9,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike
 from calibrant.calibrators import registry
 from calibrant.comparison.candidates import create
-from calibrant.decisions import (
-    Acceptance,
-    DecisionCurve,
-    acceptance,
-    cost_threshold,
-    decision_curve,
-)
+from calibrant.decisions import Acceptance, DecisionCurve, acceptance, cost_threshold, decision_curve
 from calibrant.decisions.value import value_of_predictions
 from calibrant.displays import AcceptanceDisplay
 from calibrant.errors import InvalidInputError

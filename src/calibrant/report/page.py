@@ -182,7 +182,7 @@ def render(
     outcome = outcome_of(data.top_label)
     weighted = " by weight" if (data.tally.totals % 1.0).any() else ""  # only then can a number of rows be broken
     markup = jinja2.utils.markupsafe.Markup
-    text: str = environment.from_string(template).render(
+    page = environment.from_string(template).render(
         title=title,
         data=data,
         version=calibrant.__version__,
@@ -197,7 +197,7 @@ def render(
         code={name: jinja2.utils.markupsafe.escape(text) for name, text in _code(data, commands).items()},
         notes=[_note(text, data.titles) for text in (*data.notes, *data.comparison.notes)],
     )
-    return text
+    return str(page)
 
 
 def _steps_in_time(sections: Sequence[Section | None]) -> list[str]:
