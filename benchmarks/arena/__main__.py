@@ -7,9 +7,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-import pandas as pd
-
-from benchmarks.arena import methods, runner, sources, summary
+from benchmarks.arena import methods, runner, sources, summary, tables
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -45,7 +43,7 @@ def _summary(options: argparse.Namespace) -> None:
     for loss in summary.LOSSES:
         table = summary.summarise(rows, loss).round(3)
         print(f"\n{loss}, {rows['task'].nunique()} tasks")
-        print(_markdown(table) if options.markdown else table.to_string())
+        print(tables.measures(table) if options.markdown else table.to_string())
         for n in table["win"].columns:
             result = summary.ranking(rows, loss, n)
             ranks = ", ".join(f"{name} {rank:.1f}" for name, rank in result.ranks.head(options.top).items())
@@ -56,6 +54,10 @@ def _summary(options: argparse.Namespace) -> None:
             if summary.DEFAULT in table.index:
                 print(f"n = {n}, behind {summary.DEFAULT}, errors clustered by source")
                 print(summary.behind(rows, loss, n).round(2).to_string())
+    if options.markdown and summary.DEFAULT in rows["method"].to_numpy():
+        print(f"\nBehind {summary.DEFAULT}, × 1000, errors clustered by source\n{tables.gaps(rows)}")
+        if rows["task"].str.startswith("heldout_").all():
+            print(f"\nThe same by learner\n{tables.gaps_by_learner(rows)}\n\nWin-rates\n{tables.wins(rows)}")
     failed = rows[rows["error"].notna()]
     for error, group in failed.groupby("error"):
         names = group["method"].unique()
@@ -71,17 +73,6 @@ def _picture(options: argparse.Namespace) -> None:
     result = summary.ranking(rows, options.loss, options.n, drop=drop)
     name = {"log_loss": "log-loss", "brier": "Brier score"}[options.loss]
     picture.draw(result, f"{name} on {result.n_tasks} tasks, calibrated on {options.n} rows", options.out)
-
-
-def _markdown(table: pd.DataFrame) -> str:
-    """One line for each method, the sizes of a measure side by side."""
-    measures = list(dict.fromkeys(table.columns.get_level_values(0)))
-    sizes = "/".join(str(n) for n in table[measures[0]].columns)
-    heads = ["method", *(f"{measure} {sizes}" for measure in measures)]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, row in table.iterrows():
-        lines.append(f"| {name} | {' | '.join(' / '.join(f'{v:.3g}' for v in row[m]) for m in measures)} |")
-    return "\n".join(lines)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from calibrant.calibrators import METHODS
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # benchmarks are not installed
 
-from benchmarks.arena import heldout, methods, runner, sources, summary  # noqa: E402
+from benchmarks.arena import heldout, methods, runner, sources, summary, tables  # noqa: E402
 from benchmarks.arena.__main__ import main  # noqa: E402
 from benchmarks.calarena import slot  # noqa: E402
 
@@ -183,6 +183,30 @@ def test_how_far_others_are_behind_and_on_how_many_sources_they_are_ahead():
     assert found["behind"] == pytest.approx(0.0, abs=1e-9)
     assert found[["tasks", "sources"]].tolist() == [4, 3]
     assert found["ahead"] == pytest.approx(1 / 3)  # on b; on a the two learners cancel
+
+
+def test_a_table_of_gaps_has_errors_by_source_and_a_dash_without_result():
+    found = rows_of({task: {"calibrant.blend": 0.2, "peer.x": x} for task, x in {"a_nb": 0.3, "b_nb": 0.34}.items()})
+    more = found[found["method"] == "calibrant.blend"].assign(n=1000)
+    more = pd.concat([more, more.assign(method="peer.z", log_loss=0.1, brier=0.3)])
+    lines = tables.gaps(pd.concat([found, more])).splitlines()
+    assert lines[2:] == [
+        "| peer.z | – / −100.00 ± 0.00 | – / 1.00 | – / 200.00 ± 0.00 | – / 0.00 |",
+        "| peer.x | 120 ± 20 / – | 0.00 / – | 60 ± 10 / – | 0.00 / – |",
+    ]
+
+
+def test_tables_by_learner_have_the_learners_that_ran():
+    found = rows_of({"heldout_a_nb": {"calibrant.blend": 0.2, "peer.x": 0.3, "ref.raw": 0.1}})
+    assert tables.gaps_by_learner(found).splitlines()[0] == "| method | `nb` |"
+    assert tables.wins(found).splitlines()[-1] == "| `nb` | 0.50 | 1.00 ref.raw | 0.50 | 1.00 ref.raw |"
+
+
+def test_the_page_of_held_out_tables_says_what_the_recorded_rows_say():
+    rows = summary.read([str(heldout.LIST.with_name("heldout_rows.csv.gz"))])
+    page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+    for table in (tables.gaps(rows), tables.gaps_by_learner(rows), tables.wins(rows)):
+        assert table in page
 
 
 @pytest.fixture
