@@ -4,8 +4,8 @@ FOLDER holds the development tables, one Parquet file each: `y`, and a column fo
 rows judge, and 50 to 2000 of the others are labels, three times; all methods get the same rows. Printed are mean
 log-losses of `PanelCalibrator`, and how much higher those of the others are, in thousandths. Then simulated truths: the
 excess over the true probabilities, the regret against Blend of the one informative score, the coverage of 90 %
-intervals, and the price of not knowing which score dominates. LightGBM, CatBoost and pyGAM take part where they are
-installed.
+intervals, and the price of not knowing which score it is (`--bound` prints only that, and needs no FOLDER). LightGBM,
+CatBoost and pyGAM take part where they are installed.
 """
 
 import argparse
@@ -37,6 +37,7 @@ TABLES = (
 NO_PROBABILITIES = {"decile": "decision", "number": "decision"}
 SIZES = (50, 100, 250, 500, 1000, 2000)
 REPETITIONS = 3
+BOUND_REPETITIONS = 400
 LIMITS = (0.441, 0.426, 0.418, 0.417, 0.401, 0.398)
 
 
@@ -254,33 +255,50 @@ def simulate(sizes, repetitions):
     print(f"coverage on average {np.mean(coverages):.3f}, lowest {min(coverages):.2f}")
 
 
-def know_all_but_which(repetitions=300):
-    """What it costs not to know which score dominates: exact maps of each and of the mean, by Bayes' rule."""
+def exact_maps(kind, scores):
+    """The probabilities that each score alone implies in truth, (candidates, n); of one dominating, and the mean."""
+    own = logit(np.clip(scores.to_numpy(), 1e-12, 1.0 - 1e-12))
+    if kind == "one good among nine useless":
+        return expit(own).T
     nodes, masses = np.polynomial.hermite_e.hermegauss(40)
 
-    def exact(own, slope, variance):
-        """The mean of expit(2 z) where own = slope · z + noise, z ~ N(0, 1)."""
-        share = slope / (slope**2 + variance)
-        spread = np.sqrt(variance / (slope**2 + variance))
-        return expit(2.0 * (share * own[:, None] + spread * nodes)) @ masses / masses.sum()
+    def implied(values, slope, variance):
+        """The mean of expit(2 z) where values = slope · z + noise, z ~ N(0, 1)."""
+        share, spread = slope / (slope**2 + variance), np.sqrt(variance / (slope**2 + variance))
+        return expit(2.0 * (share * values[:, None] + spread * nodes)) @ masses / masses.sum()
 
-    def maps(scores):
-        own = logit(np.clip(scores.to_numpy(), 1e-12, 1.0 - 1e-12))
-        weak = [exact(own[:, j], 1.0, 2.25) for j in range(1, 5)]
-        return np.array([expit(own[:, 0]), *weak, exact(own.mean(axis=1), 1.2, 0.36)])
+    weak = [implied(own[:, j], 1.0, 2.25) for j in range(1, 5)]
+    return np.array([expit(own[:, 0]), *weak, implied(own.mean(axis=1), 1.2, 0.36)])
 
-    print("| one dominating: prior of each score and the mean | labels | price |")
-    for name, prior in ((".1 each, .4", [0.1] * 5 + [0.4]), ("equal", [1 / 6] * 6)):
-        for size in (50, 100, 250):
-            prices = []
+
+def know_all_but_which(repetitions):
+    """What it costs not to know which score the labels follow, for somebody who knows all else.
+
+    There are as many truths as candidates: labels follow what one of them implies. Bayes' rule with equal shares for
+    all candidates has the least excess log-loss on average over these truths that there can be, so any other method
+    that has less in one of them has more in another. One of those is Bayes' rule that thinks the first score as likely
+    as all others together.
+    """
+    print("| truth | labels | on average over which it is | where it is the first | likewise, if half believed |")
+    for kind in TRUTHS[:2]:
+        for size in SIZES[:4]:
+            rows = []
             for repetition in range(repetitions):
                 rng = np.random.default_rng([repetition, size, 7])
-                (train, y, _), (test, _, p) = draw("one dominating", size, rng), draw("one dominating", 500, rng)
-                likelihoods = np.log(np.where(y > 0.0, maps(train), 1.0 - maps(train))).sum(axis=1) + np.log(prior)
-                shares = np.exp(likelihoods - likelihoods.max())
-                prices.append(1000 * (log_loss(shares @ maps(test) / shares.sum(), p) - log_loss(p, p)))
-            error = np.std(prices) / repetitions**0.5
-            print(f"| {name} | {size} | {np.mean(prices):.1f} ± {error:.1f} |", flush=True)
+                inside, outside = (exact_maps(kind, draw(kind, n, rng)[0]) for n in (size, 2000))
+                u, count, equal, half = rng.random(size), len(inside), [], []
+                prior = np.array([0.5] + [0.5 / (count - 1)] * (count - 1))
+                for own, p in zip(inside, outside, strict=True):
+                    log_likelihoods = np.log(np.where(u < own, inside, 1.0 - inside)).sum(axis=1)
+                    likelihoods, least = np.exp(log_likelihoods - log_likelihoods.max()), log_loss(p, p)
+                    for shares, found in ((likelihoods, equal), (prior * likelihoods, half)):
+                        found.append(1000 * (log_loss(shares @ outside / shares.sum(), p) - least))
+                rows.append((np.mean(equal), equal[0], half[0]))
+            cells = zip(np.mean(rows, axis=0), np.std(rows, axis=0) / repetitions**0.5, strict=True)
+            said = " | ".join(f"{mean:.2f} ± {error:.2f}" for mean, error in cells)
+            print(f"| {kind} | {size} | {said} |", flush=True)
+    print("Thousandths of log-loss, with standard errors. Less than the first figure no method has on average over")
+    print("which score the labels follow, even if it knows exactly what each of them implies.")
 
 
 def compare_segments(repetitions):
@@ -330,16 +348,22 @@ def measure_time():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="the development tables")
+    parser.add_argument("folder", type=Path, nargs="?", help="the development tables")
+    parser.add_argument("--bound", action="store_true", help="only the price of not knowing which score it is")
     parser.add_argument("--alone", action="store_true", help="without rivals")
     parser.add_argument("--repetitions", type=int, default=6, help="of each simulated truth")
     options = parser.parse_args()
+    if options.bound:
+        know_all_but_which(BOUND_REPETITIONS)
+        return
+    if options.folder is None:
+        parser.error("the folder of the development tables must be given")
     known = {name: rival for name, rival in RIVALS.items() if name not in MODULES or MODULES[name]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         measure_time()
         simulate(SIZES[:5], options.repetitions)
-        know_all_but_which()
+        know_all_but_which(BOUND_REPETITIONS)
         compare_segments(options.repetitions)
         compare_tables(options.folder, None if options.alone else known)
 
