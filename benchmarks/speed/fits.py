@@ -1,4 +1,4 @@
-"""Processor time of one fit, on one thread: a table in docs/comparison.md. Other work on the machine hardly changes it."""
+"""Processor time of one fit, on one thread: a table in docs/comparison.md. Other work hardly changes it."""
 
 from __future__ import annotations
 
