@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import calibrant
 from calibrant._validation import as_numpy, read_matrix
 from calibrant.errors import InvalidInputError
+from calibrant.monitoring import AdaptiveCalibrator
 
 ROWS = [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]
 
@@ -120,3 +122,41 @@ def test_tensors_come_back_as_tensors(name):
     np.testing.assert_allclose(found[0].numpy(), one.map_(scores), rtol=1e-6)
     assert isinstance(one.predict(0.5), float)
     assert isinstance(one.predict(scores.numpy()), np.ndarray)
+
+
+@pytest.mark.parametrize("single", [True, False], ids=["one_score", "two_scores"])
+def test_panels_and_adapting_maps_give_tensors_for_tensors(single):
+    torch = pytest.importorskip("torch")
+    scores, y = torch.linspace(0.1, 0.9, 40, dtype=torch.float64), np.arange(40) % 3 == 0
+    judges = scores[:, None] if single else torch.stack((scores, scores.flip(0)), 1)
+    panel, keys = calibrant.PanelCalibrator().fit(judges, y), ["a", "b"] * 20
+    wide = calibrant.PanelCalibrator().fit(judges, y, segment=keys)
+    adaptive = AdaptiveCalibrator(calibrant.VennAbers().fit(scores, y).map_)
+    found = [panel.predict(judges), panel.predict_proba(judges), *panel.predict_interval(judges)]
+    found += [wide.predict(judges, keys), *wide.predict_interval(judges, segment=keys), adaptive.predict(scores)]
+    found += panel.frozen_map().predict_interval(judges)
+    assert {type(each) for each in found} == {torch.Tensor}
+    np.testing.assert_array_equal(found[2].numpy(), panel.predict_interval(judges.numpy())[0])
+    assert isinstance(adaptive.predict(0.5), float)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_classifier_gives_tensors_for_tensors(n_classes):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 3)), rng.integers(n_classes, size=120)
+    model = calibrant.CalibratedClassifier(LogisticRegression(), cv=2).fit(X, y)
+    rows = torch.tensor(X, dtype=torch.float32)
+    found = [model.predict_proba(rows), *model.predict_interval(rows)]
+    assert {each.dtype for each in found} == {torch.float32}
+    np.testing.assert_allclose(found[0].numpy(), model.predict_proba(X), rtol=1e-4)
+    np.testing.assert_array_equal(model.predict(rows), model.predict(X))  # labels may be text
+
+
+def test_arrays_of_jax_come_back_as_such():
+    jax = pytest.importorskip("jax")
+    scores = jax.numpy.linspace(0.1, 0.9, 40, dtype="bfloat16")
+    calibrator = calibrant.Blend().fit(scores, np.arange(40) % 3 == 0)
+    found = [calibrator.predict(scores), calibrator.predict_proba(scores), *calibrator.predict_interval(scores)]
+    assert {(isinstance(each, jax.Array), str(each.dtype)) for each in found} == {(True, "float32")}
+    np.testing.assert_allclose(found[0], calibrator.map_(scores), rtol=1e-6)

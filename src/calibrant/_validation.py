@@ -70,15 +70,18 @@ def as_numpy(values: Any) -> Any:
 
 
 def like(given: Any, values: Any) -> Any:
-    """What goes out as it came in: a tensor of torch for a tensor, on its device; for anything else `values` itself.
+    """What goes out as it came in: for an array of torch or JAX one on its device, for a number a number.
 
-    Probabilities near 0 and 1 need more digits than half precision has, so the tensor has single precision at least.
+    For anything else `values` itself. Probabilities near 0 and 1 need more digits than half precision has, so arrays
+    have single precision at least.
     """
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(given, torch.Tensor):
-        return values
-    dtype = torch.float64 if given.dtype == torch.float64 else torch.float32
-    return torch.as_tensor(values, dtype=dtype, device=given.device)
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    if torch is not None and isinstance(given, torch.Tensor):
+        dtype = torch.float64 if given.dtype == torch.float64 else torch.float32
+        return torch.as_tensor(values, dtype=dtype, device=given.device)
+    if jax is not None and isinstance(given, jax.Array):
+        return jax.numpy.asarray(values, jax.numpy.promote_types(given.dtype, np.float32), device=given.device)
+    return values[0].item() if is_number(given) and np.ndim(values) == 1 else values
 
 
 def as_floats(values: Any, name: str) -> Floats:

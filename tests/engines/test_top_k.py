@@ -87,3 +87,13 @@ def test_words_as_labels_give_the_same_as_numbers():
 def test_what_cannot_be_read_is_refused(options, rows, y, words):
     with pytest.raises(InvalidInputError, match=words):
         TopKReader(options).fit(rows, y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_a_table_are_the_options_where_scikit_learn_asks_for_one(library):
+    package = pytest.importorskip(library)
+    rows = [{"A": -0.1, "B": -3.0}, {"C": -0.2, "B": -2.0}]
+    reader = TopKReader(OPTIONS, tail=1.0).set_output(transform=library)
+    table = reader.fit_transform(rows)
+    assert isinstance(table, package.DataFrame)
+    assert list(table.columns) == list(OPTIONS)

@@ -28,6 +28,7 @@ from calibrant.classifier.splits import CrossFit, Split, calibrate_splits, with_
 from calibrant.classifier.views import CalibratedModel, Recipe, choose_recipe
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.estimation import Estimate
+from calibrant.maps.base import ends_like
 
 MATRIX_DRAWS = 400  # behind the intervals of several classes, over all models together
 SHOWN_CLASSES = 5
@@ -200,7 +201,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return _checked([replace(models[0], estimator=whole, held_out=None)])
 
     def predict_proba(self, X: Any, segment: Any = None) -> Floats:
-        """Calibrated probabilities, (n, n_classes): the mean over the calibrated models."""
+        """Calibrated probabilities, (n, n_classes): the mean over the calibrated models; a tensor for a tensor."""
+        return _validation.like(X, self._proba(X, segment))
+
+    def _proba(self, X: Any, segment: Any) -> Floats:
         check_is_fitted(self)
         columns = find_segments(X, self.segment, segment, self._has_segments)
         total: Floats = self.calibrated_classifiers_[0].predict_proba(X, columns)
@@ -210,8 +214,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: Any, segment: Any = None) -> np.ndarray[Any, Any]:
         """The most probable class; it can differ from what the uncalibrated classifier predicts."""
-        proba = self.predict_proba(X, segment)
-        return self.classes_[proba.argmax(axis=1)]
+        return self.classes_[self._proba(X, segment).argmax(axis=1)]
 
     def predict_interval(self, X: Any, level: float = 0.9, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of P(y = ``classes_[1]``), each (n,).
@@ -226,17 +229,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             each = max(1, MATRIX_DRAWS // len(models))
             draws = [model.sample_maps(X, each, i) for i, model in enumerate(models)]
             low, high = np.quantile(np.concatenate(draws), tails, axis=0)
-            predicted = self.predict_proba(X)
-            return np.minimum(low, predicted), np.maximum(high, predicted)
+            predicted = self._proba(X, segment)
+            return ends_like(X, (np.minimum(low, predicted), np.maximum(high, predicted)))
         own = {} if columns is None else {"segment": columns}
         posteriors: list[tuple[Any, Floats]] = [model.posterior(X) for model in models]
         if len(posteriors) == 1:
             calibrator, scores = posteriors[0]
-            low, high = calibrator.predict_interval(scores, level=level, **own)
-        else:
-            draws = [one.sample_maps(scores, random_state=i, **own) for i, (one, scores) in enumerate(posteriors)]
-            low, high = np.quantile(np.concatenate(draws), tails, axis=0)
-        return low, high
+            return ends_like(X, calibrator.predict_interval(scores, level=level, **own))
+        draws = [one.sample_maps(scores, random_state=i, **own) for i, (one, scores) in enumerate(posteriors)]
+        return ends_like(X, np.quantile(np.concatenate(draws), tails, axis=0))
 
     def estimate(self, X: Any, quantity: str = "mean", **options: Any) -> Estimate:
         """Say something about rows without labels, such as their share of positives or the accuracy of `predict`.
@@ -262,7 +263,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if isinstance(as_one(self.estimator), Models):
             raise InvalidInputError("`estimate` must have one score of each row; got several classifiers.")
         members = [with_own_map(model).posterior(X) for model in self.calibrated_classifiers_]
-        return estimate_ensemble(members, self.predict_proba(X)[:, 1], quantity, **options)
+        return estimate_ensemble(members, self._proba(X, None)[:, 1], quantity, **options)
 
     def summary(self) -> str:
         """Say in a few lines what was calibrated how, and what each calibrator has to say about itself."""

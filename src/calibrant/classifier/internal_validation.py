@@ -182,8 +182,7 @@ class _Modelling:
     def predict(self, train: Ints, rows: Ints) -> Floats:
         """Probabilities of some rows by a model of others."""
         model = clone(self.estimator).fit(_safe_indexing(self.X, train), self.labels[train])
-        out: Floats = model.predict_proba(_safe_indexing(self.X, rows))[:, 1]
-        return out
+        return _validation.as_floats(model.predict_proba(_safe_indexing(self.X, rows)), "predict_proba")[:, 1]
 
     def cross_predict(self, cv: int, seed: int) -> Floats:
         """Probabilities of all rows, each by a model of the other folds; without groups these have equally many cases.

@@ -2,7 +2,7 @@
 # ruff: noqa: N803 - X is how scikit-learn calls what is transformed
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
@@ -98,6 +98,10 @@ class TopKReader(TransformerMixin, BaseEstimator):
         """The logits of the options, (n, K)."""
         check_is_fitted(self)
         return _fill(*self._read(X), self.tail_)
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray[Any, Any]:  # noqa: ARG002 - X has none
+        """The options, so that `set_output` can make tables with a column for each."""
+        return np.array(self.options, dtype=object)
 
     def _read(self, rows: Sequence[Mapping[str, float]]) -> tuple[Floats, Floats]:
         """The log-probabilities of the options, -inf where they were not returned, and the bound on what was not."""

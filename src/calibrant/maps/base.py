@@ -54,7 +54,7 @@ class FrozenMap(ABC):
         """Calibrated probabilities: of the positive class, (n,), or of all classes, (n, K)."""
 
     def predict(self, scores: ArrayLike) -> Any:
-        """The same as calling the map, but tensors of torch come back as tensors."""
+        """The same as calling the map, but arrays of torch and JAX come back as such."""
         return _validation.like(scores, self(scores))
 
     def predict_proba(self, scores: ArrayLike) -> Floats:
@@ -160,9 +160,7 @@ def as_columns(probabilities: Floats) -> Floats:
     return np.column_stack((1.0 - probabilities, probabilities))
 
 
-def ends_like(scores: ArrayLike, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def ends_like(scores: ArrayLike, ends: tuple[Floats, Floats] | Floats) -> tuple[Floats, Floats]:
     """The ends of intervals as they are; of a single score, as two numbers; of a tensor, as tensors."""
     low, high = ends
-    if _validation.is_number(scores) and np.ndim(low):
-        return low[0].item(), high[0].item()
     return _validation.like(scores, low), _validation.like(scores, high)

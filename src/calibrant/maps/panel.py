@@ -14,7 +14,7 @@ from calibrant._numerics import links
 from calibrant._typing import ArrayLike, Floats, RandomState
 from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
-from calibrant.maps.base import FrozenMap
+from calibrant.maps.base import FrozenMap, ends_like
 from calibrant.maps.files import plain_fields, read_floats
 from calibrant.maps.functions import MapFunction
 from calibrant.maps.panel_columns import choose_columns, read_column, read_columns
@@ -114,14 +114,13 @@ class PanelMap(FrozenMap, EstimateMethods):
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
         posterior, columns = self.need_posterior(), self.check(scores)
         if isinstance(posterior, PosteriorTable):
-            return posterior.interval(self.one_score(columns), level, self.probabilities(columns))
+            return ends_like(scores, posterior.interval(self.one_score(columns), level, self.probabilities(columns)))
         reach = NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
         parts = [np.empty((2, 0))]
         for logits, deviations, off in self._spread(posterior, columns):
             spread = np.sqrt((deviations**2).sum(axis=1) + off**2)
             parts.append(links.expit(logits + np.array([[-reach], [reach]]) * spread))
-        low, high = np.concatenate(parts, axis=1)
-        return low, high
+        return ends_like(scores, np.concatenate(parts, axis=1))
 
     def sample_maps(self, scores: ArrayLike, n_draws: int = 100, random_state: RandomState = 0) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""

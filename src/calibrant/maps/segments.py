@@ -268,7 +268,7 @@ class SegmentedMap(FrozenMap):
         return probabilities[0].item() if _validation.is_number(scores) else probabilities
 
     def predict(self, scores: ArrayLike, segment: Any = None) -> Floats:
-        """The same as calling the map, but tensors of torch come back as tensors."""
+        """The same as calling the map, but arrays of torch and JAX come back as such."""
         return _validation.like(scores, self(scores, segment))
 
     def predict_proba(self, scores: ArrayLike, segment: Any = None) -> Floats:

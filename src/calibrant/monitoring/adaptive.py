@@ -270,16 +270,12 @@ class AdaptiveCalibrator:
 
     def predict(self, scores: Any, segment: Any = None) -> Any:
         """Calibrated probabilities for the coming period, (n,); of a single score, a number."""
-        return self._like(scores, self._follower(self._said(scores, segment)))
+        return _validation.like(scores, self._follower(self._said(scores, segment)))
 
     def correction(self, scores: Any, segment: Any = None) -> Any:
         """How far forecasts for the coming period are from the reference's; `history` has it over time."""
         base = self._said(scores, segment)
-        return self._like(scores, self._follower(base) - base)
-
-    @staticmethod
-    def _like(scores: Any, values: Floats) -> Any:
-        return ends_like(scores, (values, values))[0]
+        return _validation.like(scores, self._follower(base) - base)
 
     @cached_property
     def _draws(self) -> Floats:

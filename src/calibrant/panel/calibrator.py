@@ -14,6 +14,7 @@ from calibrant.calibrators.base import Estimator
 from calibrant.calibrators.blend import Blend
 from calibrant.errors import InvalidInputError
 from calibrant.estimates.estimation import EstimateMethods
+from calibrant.maps.base import ends_like
 from calibrant.maps.keys import as_columns
 from calibrant.maps.panel import LogitPosterior, PanelMap
 from calibrant.maps.panel_columns import CATEGORY, read_column, read_columns, space_of
@@ -188,16 +189,16 @@ class PanelCalibrator(Estimator, EstimateMethods):
 
     def predict(self, X: Any, segment: Any = None) -> Floats:
         """Calibrated probabilities of the positive class, (n,)."""
-        return self._fitted_map().predict(_join(X, segment))
+        return _validation.like(X, self._fitted_map().predict(_join(X, segment)))
 
     def predict_proba(self, X: Any, segment: Any = None) -> Floats:
         """Probabilities of the negative and the positive class, (n, 2)."""
-        return self._fitted_map().predict_proba(_join(X, segment))
+        return _validation.like(X, self._fitted_map().predict_proba(_join(X, segment)))
 
     def predict_interval(self, X: Any, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of each probability, (n,) each."""
         model, scores = self._posterior(X, segment)
-        return model.predict_interval(scores, level)
+        return ends_like(X, model.predict_interval(scores, level))
 
     def sample_maps(self, X: Any, n_draws: int = 100, random_state: RandomState = 0, *, segment: Any = None) -> Floats:
         """Draws of the probabilities of all rows, (n_draws, n), each from one whole map."""
