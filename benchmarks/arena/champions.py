@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["CHAMPIONS", "MatrixCatBoost", "OneVsRest", "PlainMatrix"]
+__all__ = ["CHAMPIONS", "MatrixCatBoost", "OneVsRest", "OrderPreserving", "PlainMatrix"]
 
 FLOOR = 1e-12  # what smaller probabilities are read as where logarithms are taken
 FOLDS = 5
@@ -66,6 +66,24 @@ class PlainMatrix:
         return out
 
 
+class OrderPreserving:
+    """Functions that keep the order within a row (Rahimi et al. 2020), set as in probmetrics 1.3.0, from seed 0."""
+
+    def fit(self, p: np.ndarray, y: np.ndarray) -> Self:
+        """Learn from probabilities (n, K) and labels 0 … K − 1."""
+        import torch
+        from probmetrics.calibrators.orderpreserving import IntraOrderPreservingCalibrator
+
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        self.model = IntraOrderPreservingCalibrator().fit(p, y)
+        return self
+
+    def predict_proba(self, p: np.ndarray) -> np.ndarray:
+        """Calibrated probabilities, (n, K)."""
+        return self.model.predict_proba(p).astype(np.float64)
+
+
 class OneVsRest:
     """A calibrator of one score for each class, and rows divided by their sum; a class without rows stays as it is."""
 
@@ -108,6 +126,7 @@ def _logs(p: np.ndarray) -> np.ndarray:
 CHAMPIONS: dict[str, Callable[[], Any]] = {
     "catboost.matrix": MatrixCatBoost,
     "matrix.plain": PlainMatrix,
+    "order_preserving.probmetrics": OrderPreserving,
     "spline_ovr.splinecalib": lambda: OneVsRest(_spline),
     "venn_abers_ovr.venn_abers": lambda: OneVsRest(_venn_abers),
 }

@@ -89,6 +89,43 @@ def _probmetrics_ets(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarr
     return ETSCalibrator().fit(_columns(p), y).predict_proba(_columns(test))[:, 1]
 
 
+def _probmetrics_xgboost(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Shallow trees on the logit, five folds, with one thread where OMP_NUM_THREADS says so."""
+    from probmetrics.calibrators.trees import XGBoostCalibrator
+
+    return XGBoostCalibrator().fit(_columns(p), y).predict_proba(_columns(test))[:, 1]
+
+
+def _probmetrics_cdf_spline(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Gupta et al. 2021; its answers beyond 0 and 1 are moved there, which lowers its Brier score."""
+    from probmetrics.calibrators import CDFSplineCalibrator
+
+    return CDFSplineCalibrator().fit(_columns(p), y).predict_proba(_columns(test))[:, 1].clip(0.0, 1.0)
+
+
+def _probmetrics_kernel(likelihood: bool, p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Means of labels under a beta kernel (Popordanoska et al. 2022), as wide as Scott's rule of the package says.
+
+    With `likelihood` the bandwidth has the highest likelihood of rows left out, as in the paper.
+    """
+    import torch
+    from probmetrics.calibrators import KernelCalibrator
+
+    torch.set_num_threads(1)
+    scores = _columns(p)
+    width = KernelCalibrator()._get_bandwidth(torch.as_tensor(scores)) if likelihood else None
+    return KernelCalibrator(width).fit(scores, y).predict_proba(_columns(test))[:, 1]
+
+
+def _mapie(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
+    from mapie.calibration import VennAbersCalibrator
+
+    from benchmarks.arena.passing import Passing
+
+    model = VennAbersCalibrator(Passing().fit(p[:, None], y), cv="prefit")
+    return model.fit(p[:, None], y).predict_proba(test[:, None])[:, 1]
+
+
 def _netcal_bbq(p: np.ndarray, y: np.ndarray, test: np.ndarray) -> np.ndarray:
     from netcal.binning import BBQ
 
@@ -152,16 +189,21 @@ PEERS: dict[str, Method] = {
     "sklearn.CCV-temperature": partial(_sklearn_calibrated, "temperature", True),
     "betacal.abm": _betacal,
     "venn_abers.VennAbers": _venn_abers,
+    "mapie.VennAbers": _mapie,
     "netcal.BBQ": _netcal_bbq,
     "splinecalib.SplineCalib": _splinecalib,
     "catboost.logit": partial(_catboost, False),
     "catboost.logit-monotone": partial(_catboost, True),
     "lightgbm.logit": _lightgbm,
     "probmetrics.ETS": _probmetrics_ets,
+    "probmetrics.cdf-spline": _probmetrics_cdf_spline,
     "probmetrics.cir": partial(_probmetrics, "cir"),
     "probmetrics.ivap": partial(_probmetrics, "ivap"),
+    "probmetrics.kernel": partial(_probmetrics_kernel, False),
+    "probmetrics.kernel-likelihood": partial(_probmetrics_kernel, True),
     "probmetrics.logistic-mix": partial(_probmetrics, "logistic-mix"),
     "probmetrics.quadratic": partial(_probmetrics, "quadratic-scaling"),
+    "probmetrics.xgboost": _probmetrics_xgboost,
     "probcal.BBQCalibrator": partial(_probcal, "BBQCalibrator"),
     "probcal.CalibratorSelector": partial(_probcal, "CalibratorSelector"),
     "probcal.ENIRCalibrator": partial(_probcal, "ENIRCalibrator"),

@@ -1,4 +1,7 @@
-"""A classifier whose decision function is its one feature, to give scikit-learn's calibration scores to work on."""
+"""A classifier whose decision function is its one feature, to give scikit-learn's calibration scores to work on.
+
+Where a library asks for probabilities, the feature is that of the second class.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,11 @@ class Passing(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """The one feature."""
         return np.asarray(X)[:, 0]
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        """What is left to one, and the one feature."""
+        p = self.decision_function(X)
+        return np.column_stack((1.0 - p, p))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Never asked; scikit-learn wants a classifier to have it."""
