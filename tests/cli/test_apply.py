@@ -184,7 +184,7 @@ def test_scores_on_another_scale(cli, refused, tmp_path):
     assert cli(*fit, "--space", "decision").code == 0
     result = cli("apply", tmp_path / "percent.json", shares, "-o", tmp_path / "out.csv")
     assert result.code == 0
-    assert "Are they on the same scale?" in result.err
+    assert "the model was fitted to scores from about 0 to 98.97. Are they on the same scale?" in result.err
     assert cli("fit", shares, "-m", "beta", "-o", tmp_path / "shares.json").code == 0
     assert "on the same scale?" not in cli("apply", tmp_path / "shares.json", shares, "-o", tmp_path / "out.csv").err
     message = refused("apply", tmp_path / "shares.json", percent, "-o", tmp_path / "none.csv")

@@ -16,7 +16,7 @@ def test_evaluate(cli, data):
 def test_scores_that_are_no_probabilities(cli, refused, tmp_path):
     rows = tmp_path / "far.csv"
     rows.write_text("score,label\n" + "".join(f"{i - 10},{i % 2}\n" for i in range(20)))
-    assert "'score' goes from -10 to 9, so it holds no probabilities. Learn a map with" in refused("evaluate", rows)
+    assert "'score' goes from about -10 to 9: it holds no probabilities. Learn a map" in refused("evaluate", rows)
     fit = ("fit", rows, "-m", "platt", "-o", tmp_path / "m.json")
     assert "decision scores need --space decision" in refused(*fit)
     assert cli(*fit, "--space", "decision").code == 0
@@ -76,7 +76,7 @@ def test_probabilities_are_needed(refused, data, tmp_path):
     logits.write_text("score,label\n" + "".join(f"{i - 5},{i % 2}\n" for i in range(11)))
     for command in (["evaluate", percent], ["monitor", percent, data], ["monitor", data, percent]):
         message = refused(*command)
-        assert message.startswith("'score' goes from 0 to 99, so it holds no probabilities. Divide percentages by 100.")
+        assert message.startswith("'score' goes from about 0 to 99: it holds no probabilities. Divide percentages")
     assert "percentages" not in refused("evaluate", logits)
 
 

@@ -27,6 +27,7 @@ def test_costs_give_the_threshold_and_what_calibrating_saves(data):
     curve = decision_curve(data.after.tally, thresholds=[0.25])
     assert f"net benefit of {number(curve.net_benefit[0])}"[:20] in model
     assert number(curve.advantage[0]) in model
+    assert "On these rows it is above that of both strategies" in model  # a fact of the sample, which no test backs
 
 
 def test_a_range_of_thresholds_is_judged_in_its_middle_by_net_benefit(data):

@@ -147,8 +147,8 @@ class Problem:
         if self.tally is None or self.space == "decision" or _validation.are_probabilities(self.tally.scores):
             return
         name, low, high = shorten(self.columns.score), self.tally.scores[0], self.tally.scores[-1]
-        percent = "Divide percentages by 100. " if _validation.may_be_percentages(self.tally.scores) else ""
-        raise Refusal(f"'{name}' goes from {low:.4g} to {high:.4g}, so it holds no probabilities. {percent}{advice}")
+        scale = "Divide percentages by 100. " if _validation.may_be_percentages(self.tally.scores) else ""
+        raise Refusal(f"'{name}' goes from about {low:.4g} to {high:.4g}: it holds no probabilities. {scale}{advice}")
 
 
 def read_problem(

@@ -306,8 +306,8 @@ class NewColumns:
         is_narrow = self.rows >= FEW_ROWS and highest - lowest < NARROW * (high - low)
         if is_narrow or self.outside > 0.5 * self.rows:
             yield (
-                f"The scores go from {lowest:.4g} to {highest:.4g}; the model was fitted to scores from {low:.4g} to "
-                f"{high:.4g}. Are they on the same scale?"
+                f"The scores go from {lowest:.4g} to {highest:.4g}; the model was fitted to scores from about "
+                f"{low:.4g} to {high:.4g}. Are they on the same scale?"
             )
 
 
