@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,6 +149,9 @@ def test_a_jump_is_followed_and_promoted():
     assert np.abs(adaptive.predict(at) - shifted(1.0)(at)).max() < 0.06
     assert adaptive.promote(alpha=1e-6)
     assert "a better map is available" in str(adaptive)
+    assert "; it first reached 20 with the labels of period " in str(adaptive)
+    last = replace(adaptive, history=adaptive.history[-1:])  # a long history is not kept whole
+    assert str(last).endswith("; it had reached 20 by period 11, the first one kept.")
     assert adaptive.correction([0.5])[0] == pytest.approx(adaptive.predict([0.5])[0] - adaptive.reference(0.5))
     low, high = adaptive.predict_interval(at)
     assert ((low < shifted(1.0)(at)) & (shifted(1.0)(at) < high)).all()

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,6 +8,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from calibrant import Blend, PanelCalibrator, PlattScaling, SplineCalibration, Tally
 from calibrant.errors import InvalidInputError
+from calibrant.intervals import Interval
 from calibrant.metrics.samples import number_times
 from calibrant.monitoring import AdaptiveCalibrator, walk_forward
 
@@ -56,6 +59,14 @@ def test_adapting_pays_after_a_jump_and_not_without():
     calm = walk_forward(*history(rng, 6, 1000, size=0.0), n_reference=2)
     assert calm.periods == (2, 3, 4, 5)
     assert "keep the map" in str(calm)
+
+
+def test_a_small_sure_gain_is_no_reason_to_replace_a_map_that_the_e_value_keeps():
+    found = walk_forward(*history(np.random.default_rng(1), 6, 1000, size=0.0), n_reference=2)
+    gained = replace(found["adaptive"], log_loss_difference=Interval(-0.0001, -0.0002, -0.00005, 0.9))
+    found = replace(found, results=(*found.results[:-1], gained))
+    assert not found.adaptive.promote()
+    assert "changed the log-loss by -0.0001 per row: keep the map, and go on watching." in found.advice
 
 
 @pytest.mark.parametrize("delay", [0, 1])

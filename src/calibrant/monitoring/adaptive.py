@@ -352,8 +352,9 @@ class AdaptiveCalibrator:
         largest = self._pool.largest_log_e_value / math.log(10.0)
         if self.promote():
             since = self.promoted_since()
-            first = "" if since is None else f"; it first reached 20 with the labels of period {since}"
-            return f"{after} a better map is available: the e-value for it has reached 10 to the {largest:.1f}{first}."
+            by = f"it had reached 20 by period {self.history[0].period}, the first one kept"
+            ago = by if since is None else f"it first reached 20 with the labels of period {since}"
+            return f"{after} a better map is available: the e-value for it has reached 10 to the {largest:.1f}; {ago}."
         return f"{after} keep the reference map: the largest e-value against it is {10.0**largest:.3g}, less than 20."
 
     def save(self, path: AnyPath) -> None:

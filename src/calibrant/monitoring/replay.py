@@ -108,15 +108,14 @@ class WalkForward:
     @property
     def advice(self) -> str:
         """What to do, in a sentence."""
-        gain = -self[ADAPTIVE].log_loss_difference
-        if gain.low > 0.0:
+        gain, better = -self[ADAPTIVE].log_loss_difference, self.adaptive.promote()
+        if gain.low > 0.0 and better:
             return f"Adapting pays: the log-loss is {gain.value:.4f} lower per row than that of the static map."
         if gain.high < 0.0:
             return "Adapting would have cost more than it brought: keep the map."
-        changed = "Over these periods adapting would have changed the log-loss by no more than chance"
-        if self.adaptive.promote():
-            return f"{changed}, but the map that it has come to is better by its e-value."
-        return f"{changed}: keep the map, and go on watching."
+        change = f"{-gain.value:.4f} per row" if gain.low > 0.0 else "no more than chance"
+        now = ", but the new map is better by its e-value" if better else ": keep the map, and go on watching"
+        return f"Over these periods adapting would have changed the log-loss by {change}{now}."
 
 
 def walk_forward(
