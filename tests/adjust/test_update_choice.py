@@ -136,6 +136,24 @@ def test_the_sentence_never_contradicts_the_summary_of_the_same_rows():
     assert "fewer than 30 groups" in str(grouped)
 
 
+def test_a_calibrated_model_in_few_groups_is_seldom_changed():
+    """The p-value of five coefficients and twelve groups is uniform where nothing is wrong, not too small."""
+    rng, p_values = np.random.default_rng(3), []
+    for _ in range(60):
+        logits = rng.normal(-1.2, 1.3, 300)
+        y, centre = rng.random(300) < links.expit(logits), rng.integers(0, 12, 300)
+        p_values.append(choose_update(y, links.expit(logits), groups=centre).updates[0].p_values["curve"])
+    assert 0.4 < np.mean(p_values) < 0.65
+    assert np.mean(np.array(p_values) < 0.05) <= 0.1
+
+
+def test_as_many_groups_as_coefficients_test_nothing():
+    y, p = rows(400, lambda z: 2.0 * z + 1.0, 1)
+    choice = choose_update(y, p, groups=np.arange(400) % 5)
+    assert choice.chosen.name == "keep"
+    assert np.isnan(choice.updates[0].p_values["curve"])
+
+
 def test_groups_of_single_rows_are_tested_nearly_as_rows():
     y, p = rows(4000, lambda z: 0.9 * z + 0.1, 1)
     alone, grouped = choose_update(y, p), choose_update(y, p, groups=np.arange(4000))

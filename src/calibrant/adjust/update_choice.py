@@ -15,7 +15,7 @@ from calibrant.maps.functions import Identity, LogitLinear, MapFunction, Sigmoid
 from calibrant.maps.score import CalibrationMap
 from calibrant.metrics.reading import of_sample
 from calibrant.metrics.samples import GroupedRows, ScoreSample, both_classes
-from calibrant.metrics.validation import Odds, cluster_covariance
+from calibrant.metrics.validation import Odds, cluster_covariance, cluster_p_value
 from calibrant.tally import Tally
 
 QUANTILES = (0.25, 0.5, 0.75)
@@ -128,7 +128,8 @@ def choose_update(sample: ScoreSample, *, largest: str = "curve", alpha: float =
     alpha : float
         Significance level.
     groups : array-like of shape (n,), optional
-        The group of each row, such as a patient: the tests are then Wald tests with the covariance of sums over groups.
+        The group of each row, such as a patient: the tests are then Wald tests with the covariance of sums over groups,
+        and NaN where they are for more numbers than there are groups less one.
     sample_weight : array-like of shape (n,), optional
         Non-negative weights, counted as numbers of rows.
     pos_label : label, optional
@@ -156,7 +157,7 @@ def choose_update(sample: ScoreSample, *, largest: str = "curve", alpha: float =
     _validation.check_number("alpha", alpha, "rate")
     both_classes(sample.tally, "Choosing an update")
     updates = _updates(sample, NAMES[: NAMES.index(largest) + 1])
-    chosen = next((update for update in updates[:-1] if update.p_values[largest] > alpha), updates[-1])
+    chosen = next((update for update in updates[:-1] if not update.p_values[largest] <= alpha), updates[-1])
     return UpdateChoice(
         updates=updates,
         chosen=chosen,
@@ -192,9 +193,8 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
     deviances = [-2.0 * odds.log_likelihood(links.logit(map_.function(tally.scores))[:, None]) for map_ in maps]
 
     def p_value(small: int, large: int) -> float:
-        degrees = sizes[large] - sizes[small]
         if sample.rows is None:
-            return float(special.chdtrc(degrees, max(deviances[small] - deviances[large], 0.0)))
+            return float(special.chdtrc(sizes[large] - sizes[small], max(deviances[small] - deviances[large], 0.0)))
         return _wald_p_value(sample.rows, fits[large - 1], knots, sizes[small])
 
     return tuple(
@@ -218,9 +218,7 @@ def _wald_p_value(rows: GroupedRows, fit: Fit, knots: Floats, n_free: int) -> fl
     odds = Odds.of(rows.scores, rows.weights * rows.labels, rows.weights)
     features = _features(odds.logits[:, 0], knots)[None, :, : len(fit.coefficients)]
     covariance = cluster_covariance(odds, rows.groups, features, fit)[n_free:, n_free:]
-    off = fit.coefficients[n_free:]
-    degrees = rows.groups.number - 1
-    return float(special.fdtrc(len(off), degrees, off @ np.linalg.pinv(covariance) @ off / len(off)))
+    return cluster_p_value(fit.coefficients[n_free:], covariance, rows.groups)
 
 
 def _map(name: str, moves: Floats, knots: Floats) -> CalibrationMap:

@@ -530,9 +530,7 @@ def recalibrate(cells: Odds, rows: Odds, groups: Groups | None, level: float) ->
         moved = cells.move(cells.line(2), off)
         gain = 2.0 * (cells.log_likelihood(moved) - cells.log_likelihood(cells.logits))
         return found, float(special.chdtrc(free, max(gain, 0.0)))
-    # Sums over two groups cancel, so they say nothing about two coefficients.
-    distance = off @ np.linalg.solve(covariance, off) / free if degrees >= free else np.nan
-    return found, float(special.fdtrc(free, degrees, distance))
+    return found, cluster_p_value(off, covariance, groups)
 
 
 def cluster_covariance(rows: Odds, groups: Groups, features: Floats, fit: Fit) -> Floats:
@@ -546,3 +544,13 @@ def cluster_covariance(rows: Odds, groups: Groups, features: Floats, fit: Fit) -
     sums = np.column_stack([groups.sum(column) for column in columns])
     bread = np.linalg.inv(fit.precision)
     return bread @ (sums.T @ sums) @ bread * groups.number / (groups.number - 1)
+
+
+def cluster_p_value(off: Floats, covariance: Any, groups: Groups) -> float:
+    """The test that coefficients are 0, by Hotelling's distribution: few groups say little about a covariance.
+
+    NaN where the groups are no more than the coefficients: sums over all groups cancel, so a group is lost.
+    """
+    spare = groups.number - len(off)
+    distance = off @ np.linalg.pinv(covariance) @ off / (groups.number - 1) if spare > 0 else np.nan
+    return float(special.fdtrc(len(off), spare, distance * spare / len(off)))
