@@ -34,6 +34,15 @@ def test_one_alternative_by_hand():
     assert CalibrationMonitor().updated(one).e_value == pytest.approx(0.5 * expected + 0.5 * (0.5 * expected + 0.5))
 
 
+def test_a_fitted_calibrator_stands_for_its_map(tmp_path):
+    rows = day(np.random.default_rng(0), 400)
+    calibrator = PlattScaling().fit_tally(rows)
+    monitor = CalibrationMonitor(calibrator).updated(rows)
+    assert monitor.e_value == CalibrationMonitor(calibrator.map_).updated(rows).e_value
+    monitor.save(tmp_path / "monitor.json")
+    assert CalibrationMonitor.load(tmp_path / "monitor.json").map_ == calibrator.map_
+
+
 @pytest.mark.parametrize(
     ("shape", "series", "looks", "rows", "alpha"),
     [("score", 30, 100, 20, 0.05), ("matrix", 120, 4, 60, 0.1), ("segments", 60, 4, 180, 0.2)],

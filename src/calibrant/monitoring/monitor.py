@@ -34,7 +34,7 @@ class CalibrationMonitor:
 
     Parameters
     ----------
-    map_ : CalibrationMap, MatrixMap, SegmentedMap or PanelMap, optional
+    map_ : CalibrationMap, MatrixMap, SegmentedMap, PanelMap or fitted calibrator, optional
         Turns scores into the probabilities that are tested; without it the scores are the probabilities. Several scores
         are watched by the one probability that their map makes of them.
     classes : sequence, optional
@@ -81,8 +81,8 @@ class CalibrationMonitor:
     def __post_init__(self) -> None:
         if self.classes is not None and self.segments is not None:
             raise InvalidInputError("`classes` and `segments` exclude each other: rows have one shape.")
-        names = [*(self.segments or ()), NEW]
-        if len(set(names)) != len(names):
+        object.__setattr__(self, "map_", getattr(self.map_, "map_", self.map_))
+        if len({*(self.segments or ()), NEW}) != len(self.segments or ()) + 1:
             raise InvalidInputError(f"`segments` must be distinct, and none of them {NEW!r}.")
 
     def updated(
