@@ -47,6 +47,7 @@ def test_the_page_has_it_and_refuses_what_has_no_rows(tmp_path):
     # What to do first is what the replay says: the page's other figures know no order.
     todo = page.partition("What to do:")[2].partition("</p>")[0]
     assert "A static map, fitted to the first period" in todo
+    assert "an adaptive map is written by “calibrant replay”" in todo  # the code of the page fits another
     with pytest.raises(InvalidInputError, match="`time` needs scores and `y` of single rows"):
         write_report(tmp_path / "x.html", Tally.from_arrays(scores, y), time=month)
     with pytest.raises(InvalidInputError, match="`time` needs scores and `y` of single rows"):

@@ -203,7 +203,7 @@ def render(
 def _steps_in_time(sections: Sequence[Section | None]) -> list[str]:
     """What the replay says, before all else: every other figure of the page takes rows in any order."""
     replays = [section for section in sections if section is not None and section.name == "time"]
-    return [f"{one.sentences[0]} All other figures of this page take rows in any order." for one in replays]
+    return [say("time", "step", replayed=one.sentences[0]) for one in replays]
 
 
 def _unbroken(value: Any) -> Any:
