@@ -214,7 +214,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: Any, segment: Any = None) -> np.ndarray[Any, Any]:
         """The most probable class; it can differ from what the uncalibrated classifier predicts."""
-        return self.classes_[self._proba(X, segment).argmax(axis=1)]
+        proba = self._proba(X, segment)
+        return self.classes_[proba.argmax(axis=1)]
 
     def predict_interval(self, X: Any, level: float = 0.9, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the credible interval of P(y = ``classes_[1]``), each (n,).
