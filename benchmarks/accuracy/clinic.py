@@ -1,125 +1,247 @@
 """How often the intervals of a clinical validation hold the truth, at 95 %.
 
-- All measures of `validation_summary` on independent rows, and on rows of centres with groups.
-- `validate_centres`: the measures of the average centre, and those of a new centre by the prediction interval.
-- `validate` of a logistic regression that overfits: the mean of corrected minus true measures, and the intervals.
+- `summaries`: all measures of `validation_summary` on independent rows, and on rows of centres with groups.
+- `outcomes`: the same of three outcomes, with intercepts and slopes of the multinomial line.
+- `internal`: `validate` of a logistic regression that overfits: mean of corrected minus true measures, and intervals.
+- `centres`: `validate_centres`: the average centre, and a new centre by the prediction interval.
+- `imputations`: `pool_imputations` of ten tables with imputed values.
 
-Run with ``python -m benchmarks.accuracy.clinic [runs]``, or one part with ``summaries``, ``internal`` or ``centres``
-before the number of runs; after ``internal`` may stand "bootstrap", "632+" or "cross_validation".
+Run with ``python -m benchmarks.accuracy.clinic [runs]``, all or one of these before the number of runs. After
+``internal`` may stand "bootstrap", "632+" or "cross_validation". With "second" the design is another one: another base
+rate, other slopes, centres of different sizes. A second number is the first seed.
 """
 
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 from sklearn.linear_model import LogisticRegression
 
 import calibrant
 from calibrant import Tally
 from calibrant._numerics import links
-from calibrant.metrics import validate_centres, validation_summary
+from calibrant.intervals import Interval
+from calibrant.metrics import pool_imputations, validate_centres, validation_summary
 from calibrant.metrics.validation import LINKS, measure_named, measure_tally
 
 CUTS = np.array([0.1, 0.3])
 METHODS = {"bootstrap": 60, "632+": 60, "cross_validation": 20}  # of `validate`, and numbers of replicates
+POOLED = ("observed_expected", "intercept", "slope", "auc", "brier_score", "net_benefit_0.3")
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+COMPLETED = 10  # tables with imputed values
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def draw(n_centres: int, size: int, icc: float, seed: int, slope: float = 0.7) -> Rows:
-    """Labels, probabilities and centres; the intraclass correlation is that of the logit scale."""
-    rng = np.random.default_rng(seed)
-    centre = np.repeat(np.arange(n_centres), size)
-    z = rng.normal(-1.0, 1.3, n_centres * size)
-    spread = np.sqrt(icc / (1.0 - icc) * np.pi**2 / 3.0)
-    truth = links.expit(-0.3 + slope * z + spread * rng.normal(0, 1, n_centres)[centre])
-    return rng.random(len(z)) < truth, links.expit(z), centre
+class Design(NamedTuple):
+    """Logits of the model, how the truth differs from them, and centres.
+
+    The true logits are a level plus a slope times those of the model; both may differ between centres, the level by an
+    intraclass correlation of the logit scale.
+    """
+
+    mean: float = -1.0
+    spread: float = 1.3
+    level: float = -0.3
+    slope: float = 0.7
+    slopes_differ: float = 0.0
+    uneven: bool = False
+    centres: tuple[tuple[int, int], ...] = ((12, 100), (50, 40))
+
+    def draw(self, n_centres: int, size: int, icc: float, seed: int) -> Rows:
+        """Labels, probabilities and centres."""
+        rng = np.random.default_rng(seed)
+        shares = rng.gamma(4.0, 1.0, n_centres) if self.uneven else np.ones(n_centres)
+        sizes = np.maximum(40, np.rint(shares / shares.mean() * size)).astype(int) if size > 1 else np.ones_like(shares)
+        centre = np.repeat(np.arange(n_centres), sizes.astype(int))
+        z = rng.normal(self.mean, self.spread, len(centre))
+        level, slope = self.effects(icc, rng.normal(0, 1, (2, n_centres)))
+        return rng.random(len(z)) < links.expit(level[centre] + slope[centre] * z), links.expit(z), centre
+
+    def effects(self, icc: float, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Level and slope of centres, from standard normal numbers."""
+        between = np.sqrt(icc / (1.0 - icc) * np.pi**2 / 3.0)
+        return self.level + between * normal[0], self.slope + self.slopes_differ * normal[1]
+
+    def measure(self, icc: float, *normal: float) -> dict[str, float]:
+        """The true measures of a centre with these effects: those of rows at many quantiles."""
+        z = self.mean + self.spread * ndtri((np.arange(4000) + 0.5) / 4000)
+        level, slope = self.effects(icc, np.array(normal))
+        truth = links.expit(level + slope * z)
+        labels, twice = np.repeat([1, 0], len(z)), np.tile(links.expit(z), 2)
+        return measure_tally(Tally.from_arrays(twice, labels, np.append(truth, 1.0 - truth)), CUTS)
 
 
-def summaries(runs: int) -> None:
-    for title, n_centres, size, icc in (
-        ("500 rows", 500, 1, 0.0),
-        ("2000 rows", 2000, 1, 0.0),
-        ("12 centres of 100, ICC .05", 12, 100, 0.05),
-        ("12 centres of 100, ICC .2", 12, 100, 0.2),
-        ("50 centres of 40, ICC .05", 50, 40, 0.05),
-        ("50 centres of 40, ICC .2", 50, 40, 0.2),
-    ):
-        y, p, _ = draw(200_000 // size * 5, size, icc, 10**6)
+FIRST = Design()
+SECOND = Design(-2.2, 1.1, 0.4, 1.0, slopes_differ=0.2, uneven=True, centres=((8, 300), (25, 160)))
+
+
+class Held:
+    """How often each interval held its truth."""
+
+    def __init__(self) -> None:
+        self.found: defaultdict[str, list[bool]] = defaultdict(list)
+
+    def add(self, intervals: Mapping[str, Interval], truth: Mapping[str, float]) -> None:
+        """Note which intervals of one run hold the truth."""
+        for name in intervals.keys() & truth.keys():
+            self.found[name].append(intervals[name].low <= truth[name] <= intervals[name].high)
+
+    def show(self, title: str, names: list[str]) -> None:
+        """Print the shares with their binomial errors."""
+        print(title)
+        for name in (name for name in names if name in self.found):
+            share, runs = np.mean(self.found[name]), len(self.found[name])
+            print(f"  {name:24} {share:.3f} ± {np.sqrt(share * (1.0 - share) / runs):.3f}", flush=True)
+
+
+def summaries(seeds: range, design: Design) -> None:
+    settings = [(500, 1, 0.0), (2000, 1, 0.0)]
+    settings += [(*centres, icc) for centres in design.centres for icc in (0.05, 0.2)]
+    for n_centres, size, icc in settings:
+        y, p, _ = design.draw(1_000_000 // size, size, icc, 10**6)
         truth = measure_tally(Tally.from_arrays(p, y), CUTS)
-        held = dict.fromkeys(truth, 0.0)
-        for seed in range(runs):
-            y, p, centre = draw(n_centres, size, icc, seed)
+        held = Held()
+        for seed in seeds:
+            y, p, centre = design.draw(n_centres, size, icc, seed)
             groups = None if size == 1 else centre
             found = validation_summary(y, p, thresholds=CUTS, level=0.95, groups=groups, n_resamples=300)
-            for name, interval in found.measures.items():
-                held[name] += (interval.low <= truth[name] <= interval.high) / runs
-        print(title)
-        print("  " + "  ".join(f"{name} {share:.3f}" for name, share in held.items()), flush=True)
+            held.add(found.measures, truth)
+        title = f"{n_centres} rows" if size == 1 else f"{n_centres} centres of {size}, ICC {icc}"
+        held.show(f"validation_summary, {title}", list(truth))
 
 
-def internal(runs: int) -> None:
+def outcomes(seeds: range, design: Design) -> None:
+    """Three outcomes; the model is too extreme about the last one."""
+    slopes = {"slope[b]": 1.0, "slope[c]": 0.6} if design is FIRST else {"slope[b]": 1.3, "slope[c]": 0.8}
+    rare = np.array([0.0, -0.5]) if design is FIRST else np.array([-1.0, -2.0])
+
+    def rows(n_centres: int, size: int, seed: int, between: float) -> Rows:
+        rng = np.random.default_rng(seed)
+        centre = np.repeat(np.arange(n_centres), size)
+        logits = rng.normal(rare, 1.0, (len(centre), 2))
+        true = logits * list(slopes.values()) + between * rng.normal(0.0, 1.0, (n_centres, 2))[centre]
+        p, chances = (links.softmax(np.column_stack((np.zeros(len(centre)), x))) for x in (logits, true))
+        chosen = (rng.random((len(centre), 1)) > chances.cumsum(axis=1)).sum(axis=1)
+        return np.array(["a", "b", "c"])[chosen], p, centre
+
+    for n_centres, size, between in ((800, 1, 0.0), (12, 100, 0.4), (50, 40, 0.4)):
+        y, p, _ = rows(500_000 // size, size, 10**6, between)
+        truth = {name: x.value for name, x in validation_summary(y, p, reference="a", n_resamples=2).measures.items()}
+        truth |= slopes if not between else {}
+        held = Held()
+        for seed in seeds:
+            y, p, centre = rows(n_centres, size, seed, between)
+            groups = None if size == 1 else centre
+            found = validation_summary(y, p, reference="a", level=0.95, groups=groups, n_resamples=300)
+            held.add(found.measures, truth)
+        title = f"{n_centres} rows" if size == 1 else f"{n_centres} centres of {size}"
+        held.show(f"validation_summary of three outcomes, {title}", list(truth))
+
+
+def internal(seeds: range, design: Design) -> None:
+    n, effects, level = 250, [0.8, -0.6, 0.5, 0.3, 0, 0, 0, 0], -0.8
+    if design is SECOND:  # a fifth of the rows have the event, twelve features
+        n, effects, level = 400, [0.6, -0.6, 0.4, 0.4, 0.2, -0.2, 0, 0, 0, 0, 0, 0], -1.7
+
     def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
-        x = rng.normal(0, 1, (n, 8))
-        return x, rng.random(n) < links.expit(x @ [0.8, -0.6, 0.5, 0.3, 0, 0, 0, 0] - 0.8)
+        x = rng.normal(0, 1, (n, len(effects)))
+        return x, rng.random(n) < links.expit(x @ effects + level)
 
-    model, names = LogisticRegression(C=np.inf), ("observed_expected", "slope", "auc", "brier_score", "ici", "e90")
-    others, outcomes = rows(50_000, 10**6)
+    model, (others, outcomes) = LogisticRegression(C=np.inf), rows(50_000, 10**6)
     for method in [word for word in sys.argv if word in METHODS] or METHODS:
-        off, held, apparent = [], [], []
-        for seed in range(runs):
-            x, y = rows(250, seed)
+        off, before, held = defaultdict(list), defaultdict(list), Held()
+        for seed in seeds:
+            x, y = rows(n, seed)
             found = calibrant.validate(model, x, y, method=method, n_resamples=METHODS[method], level=0.95)
             p = model.fit(x, y).predict_proba(others)[:, 1]
-            truth = measure_tally(Tally.from_arrays(p, outcomes), CUTS)
-            off.append([found[name].value - truth[name] for name in names])
-            apparent.append([found.columns["apparent"][name] - truth[name] for name in names])
-            held.append([found[name].low <= truth[name] <= found[name].high for name in names])
-        for k, name in enumerate(names):
-            error = np.std(off, axis=0)[k] / np.sqrt(runs)
-            bias, before = np.mean(off, axis=0)[k], np.mean(apparent, axis=0)[k]
-            moved = f"corrected {bias:+.4f} ± {error:.4f}, apparent {before:+.4f}"
-            print(f"  {method:16} {name:12} {moved}, held {np.mean(held, axis=0)[k]:.3f}", flush=True)
+            truth = measure_tally(Tally.from_arrays(p, outcomes), np.empty(0))
+            held.add(found.measures, truth)
+            for name, value in truth.items():
+                off[name].append(found[name].value - value)
+                before[name].append(found.columns["apparent"][name] - value)
+        held.show(f"validate, {method}, {n} rows, {len(effects)} features", list(truth))
+        for name, values in off.items():
+            moved = f"{np.mean(values):+.4f} ± {np.std(values) / np.sqrt(len(values)):.4f}"
+            print(f"  {name:24} corrected {moved}, apparent {np.mean(before[name]):+.4f}", flush=True)
 
 
-def centres(runs: int) -> None:
-    """Average and new centres; the true measures of a centre are those of many rows with its effect.
-
-    The average is over the effects of centres, on the scale of pooling.
-    """
-    names = ("observed_expected", "intercept", "slope", "auc")
-    links_of = [LINKS[measure_named(name).link] for name in names]
-    nodes, weights = np.polynomial.hermite_e.hermegauss(9)
-    for n_centres, size, icc in ((12, 100, 0.05), (12, 100, 0.2), (50, 40, 0.05), (50, 40, 0.2)):
-        spread = np.sqrt(icc / (1.0 - icc) * np.pi**2 / 3.0)
-        held, new = np.zeros(4), np.zeros(4)
-        every = [_centre(spread * node) for node in nodes]
-        mean = {
-            name: back(np.average([link(one[name]) for one in every], weights=weights))
-            for name, (link, back) in zip(names, links_of, strict=True)
-        }
-        for seed in range(runs):
-            found = validate_centres(*draw(n_centres, size, icc, seed), level=0.95, n_resamples=60)
-            other = _centre(spread * np.random.default_rng(10**7 + seed).normal())
-            outlook = [found.columns["new centre"][name] for name in names]
-            held += [found[name].low <= mean[name] <= found[name].high for name in names]
-            new += [one.low <= other[name] <= one.high for name, one in zip(names, outlook, strict=True)]
-        for title, counts in (("average centre", held), ("new centre", new)):
-            shares = "  ".join(f"{name} {count / runs:.3f}" for name, count in zip(names, counts, strict=True))
-            print(f"{n_centres} centres of {size}, ICC {icc}, {title}: {shares}", flush=True)
+def centres(seeds: range, design: Design) -> None:
+    """Average and new centres; the average is over the effects of centres, on the scale of pooling."""
+    second = list(zip(NODES, NODE_WEIGHTS, strict=True)) if design.slopes_differ else [(0.0, 1.0)]
+    for n_centres, size, icc in [(*rows, icc) for rows in design.centres for icc in (0.05, 0.2)]:
+        every = [design.measure(icc, a, b) for a in NODES for b, _ in second]
+        weights = [v * w for v in NODE_WEIGHTS for _, w in second]
+        mean = {}
+        for name in POOLED:
+            link, back = LINKS[measure_named(name).link]
+            mean[name] = float(back(np.average([link(one[name]) for one in every], weights=weights)))
+        average, new = Held(), Held()
+        for seed in seeds:
+            rows = design.draw(n_centres, size, icc, seed)
+            found = validate_centres(
+                *rows, thresholds=CUTS[1:], level=0.95, n_resamples=10, rng=np.random.default_rng(seed)
+            )
+            average.add(found.measures, mean)
+            other = design.measure(icc, *np.random.default_rng(10**7 + seed).normal(0.0, 1.0, 2))
+            new.add(found.columns["new centre"], other)
+        for title, held in (("average centre", average), ("new centre", new)):
+            held.show(f"validate_centres, {n_centres} centres of {size}, ICC {icc}, {title}", list(POOLED))
 
 
-def _centre(effect: float) -> dict[str, float]:
-    z = np.random.default_rng(0).normal(-1.0, 1.3, 20_000)
-    p, truth = links.expit(z), links.expit(-0.3 + 0.7 * z + effect)
-    labels, twice = np.repeat([1, 0], len(z)), np.tile(p, 2)
-    return measure_tally(Tally.from_arrays(twice, labels, np.append(truth, 1.0 - truth)), CUTS)
+def imputations(seeds: range, design: Design) -> None:
+    """A model of two features, of which the second is missing where the first says so; imputed by a linear draw."""
+    share = -1.0 if design is FIRST else -0.2
+
+    def rows(n: int, seed: int) -> Rows:
+        rng = np.random.default_rng(seed)
+        x = rng.multivariate_normal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]], n)
+        y = rng.random(n) < links.expit(design.level + design.slope * _score(x, design))
+        return x, y, rng.random(n) < links.expit(share + x[:, 0])
+
+    x, y, _ = rows(500_000, 10**6)
+    truth, held = measure_tally(Tally.from_arrays(links.expit(_score(x, design)), y), CUTS), Held()
+    for seed in seeds:
+        x, y, missing = rows(1000, seed)
+        tables = [_impute(x, y, missing, np.random.default_rng([seed, k])) for k in range(COMPLETED)]
+        p = [links.expit(_score(table, design)) for table in tables]
+        parts = [validation_summary(y, one, thresholds=CUTS, level=0.95, n_resamples=100) for one in p]
+        held.add(pool_imputations(parts).measures, truth)
+    held.show(f"pool_imputations, 1000 rows, {missing.mean():.0%} of one feature missing", list(truth))
 
 
-JOBS = {"summaries": summaries, "internal": internal, "centres": centres}
+def _score(x: np.ndarray, design: Design) -> np.ndarray:
+    return np.asarray(design.mean + x @ [0.8, 0.8])
+
+
+def _impute(x: np.ndarray, y: np.ndarray, missing: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The second feature drawn from its Bayesian regression on the first, the label and their product."""
+    columns = np.column_stack((np.ones(len(x)), x[:, 0], y, y * x[:, 0]))
+    seen = columns[~missing]
+    inverse = np.linalg.inv(seen.T @ seen)
+    middle = inverse @ seen.T @ x[~missing, 1]
+    left = x[~missing, 1] - seen @ middle
+    variance = left @ left / rng.chisquare(len(left) - columns.shape[1])
+    drawn = rng.multivariate_normal(middle, variance * inverse)
+    values = columns @ drawn + rng.normal(0.0, np.sqrt(variance), len(x))
+    return np.column_stack((x[:, 0], np.where(missing, values, x[:, 1])))
+
+
+JOBS = {
+    "summaries": summaries,
+    "outcomes": outcomes,
+    "internal": internal,
+    "centres": centres,
+    "imputations": imputations,
+}
 
 if __name__ == "__main__":
-    jobs = [job for job in sys.argv[1:] if job in JOBS] or list(JOBS)
-    for job in jobs:
-        JOBS[job](next((int(word) for word in sys.argv[1:] if word.isdigit()), 200))
+    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
+    runs, first = (*numbers, *(200, 0)[len(numbers) :])
+    for job in [job for job in sys.argv[1:] if job in JOBS] or list(JOBS):
+        JOBS[job](range(first, first + runs), SECOND if "second" in sys.argv else FIRST)
