@@ -14,7 +14,7 @@ import calibrant
 from calibrant._numerics import links
 from calibrant.classifier.internal_validation import _Modelling, _weigh
 from calibrant.errors import InvalidInputError
-from calibrant.metrics import validation_summary
+from calibrant.metrics import calibration_slope, validation_summary
 
 DATA = Path(__file__).parents[1] / "data" / "internal_validation"
 PLAIN = LogisticRegression(C=1e8, max_iter=1000)
@@ -110,10 +110,10 @@ def test_groups_are_kept_together(method):
     Spy.seen.clear()
     found = calibrant.validate(Spy(), np.column_stack((unit, X)), y, method=method, n_resamples=2, cv=5, groups=unit)
     assert found.remarks == ("Rows are in 40 groups, which are kept together.",)
-    folds = [(train, test) for train, test in Spy.seen[1:] if len(test) < 200]
+    folds = [train for train, _ in Spy.seen[1:] if len(train) < 200]
     assert len(folds) == (10 if method == "cross_validation" else 0)
-    assert all(not set(train) & set(test) for train, test in folds)
-    drawn = [train for train, test in Spy.seen[1:] if len(test) == 200]
+    assert all((np.unique(train, return_counts=True)[1] == 5).all() for train in folds)
+    drawn = [train for train, _ in Spy.seen[1:] if len(train) == 200]
     assert len(drawn) == 2
     assert all((np.unique(train, return_counts=True)[1] % 5 == 0).all() for train in drawn)
 
@@ -123,9 +123,26 @@ def test_folds_have_equally_many_cases():
     Spy.seen.clear()
     row = np.arange(200)
     calibrant.validate(Spy(), np.column_stack((row, X)), y, method="cross_validation", n_resamples=2, cv=5)
-    cases = [y[test.astype(int)].sum() for _, test in Spy.seen if len(test) < 200]
+    cases = [y[train.astype(int)].sum() for train, _ in Spy.seen if len(train) < 200]
     assert len(cases) == 10
     assert max(cases) - min(cases) <= 1
+
+
+def test_folds_take_back_what_fewer_rows_cost():
+    X, y = simulated(200, 3)
+    Spy.seen.clear()
+    columns = np.column_stack((np.arange(200), X))
+    found = calibrant.validate(Spy(), columns, y, method="cross_validation", n_resamples=2, cv=4)
+    optimism = []
+    for one in (slice(0, 4), slice(4, 8)):
+        left_out, of_all = np.empty(200), []
+        for train in [train.astype(int) for train, _ in Spy.seen if len(train) < 200][one]:
+            p = LogisticRegression().fit(X[train], y[train]).predict_proba(X)[:, 1]
+            of_all.append(calibration_slope(y, p).slope.value)
+            others = np.setdiff1d(np.arange(200), train)
+            left_out[others] = p[others]
+        optimism.append(np.mean(of_all) - calibration_slope(y, left_out).slope.value)
+    assert found.columns["optimism"]["slope"] == pytest.approx(np.mean(optimism), abs=1e-6)
 
 
 @pytest.mark.parametrize(
