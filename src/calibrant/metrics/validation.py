@@ -382,15 +382,13 @@ def observed_expected_ratio(sample: ScoreSample, *, level: float = 0.9) -> Inter
     value = observed / expected
     if not observed > 0.0:
         raise InvalidInputError("The interval of O/E needs a positive row; there is none. Add rows.")
-    if sample.rows is None:
-        log = Interval.normal(np.log(value), np.sqrt((1.0 - observed / tally.total) / observed), level)
-    else:
+    error, degrees = float(np.sqrt((1.0 - observed / tally.total) / observed)), np.inf
+    if sample.rows is not None:
         # The error of the number observed, given that expected, from what each group has too many or too few.
         rows, number = sample.rows, sample.rows.groups.number
         surplus = rows.groups.sum(rows.weights * (rows.labels - value * rows.scores))
-        error = float(np.sqrt(number / (number - 1) * (surplus @ surplus))) / observed
-        log = Interval.normal(np.log(value), error, level, degrees=number - 1)
-    return Interval(value, float(np.exp(log.low)), float(np.exp(log.high)), float(level))
+        error, degrees = float(np.sqrt(number / (number - 1) * (surplus @ surplus))) / observed, number - 1
+    return linked_interval("observed_expected", float(np.log(value)), error, level, degrees)
 
 
 @dataclass(frozen=True)
