@@ -101,7 +101,26 @@ def test_the_update_of_a_page_is_what_it_recommends():
     calm = np.random.default_rng(4).random(1000) < p[:1000]
     kept = fill_tripod(calm, p[:1000], comparison=compare(p[:1000], calm, methods=["platt"]), n_resamples=20)
     assert kept.updated is None
-    assert kept["24"].answer == "Keep the probabilities as they are: no method lowers the log-loss by more than chance."
+    assert kept["24"].answer.startswith(
+        "Keep the probabilities as they are: no method lowers the log-loss by more than chance. A closed test, "
+    )
+
+
+@pytest.mark.parametrize(("level", "chosen"), [(0.0, "keep"), (0.35, "intercept")])
+def test_a_page_that_keeps_a_model_says_what_the_closed_test_finds(level, chosen):
+    # A level that is wrong by 0.35 is seen in 400 rows, and no curve gains by more than chance.
+    rng = np.random.default_rng(1)
+    z = rng.normal(-0.8, 1.3, 400)
+    y, p = rng.random(400) < links.expit(z - level), links.expit(z)
+    comparison, choice = compare(p, y, methods=["isotonic"]), choose_update(y, p)
+    assert (comparison.recommended, choice.chosen.name) == ("identity", chosen)
+    found = fill_tripod(y, p, comparison=comparison, n_resamples=5)
+    assert found["24"].answer.startswith("Keep the probabilities as they are: no method lowers")
+    assert found["24"].answer.endswith(f"not what lowers the loss: {choice.sentence}")
+    assert found["24"].source.endswith("adjust.choose_update")
+    rounded = np.round(p, 0).clip(0.2, 0.8)  # too few probabilities for a closed test
+    few = fill_tripod(y, rounded, comparison=compare(rounded, y, methods=["platt"]), n_resamples=5)
+    assert "closed test" not in few["24"].answer
 
 
 def test_what_is_missing_is_said():

@@ -138,7 +138,7 @@ def fill_tripod(
         Significance level of the closed test between updates.
     comparison : Comparison, optional
         The result of `calibrant.compare` on these rows: the update is then what it recommends, as on the page of a
-        report, and not that of a closed test.
+        report. What a closed test says of the same rows is added, as it may find a wrong level that costs little.
     n_resamples : int
         Number of bootstrap replicates.
     rng : int, numpy.random.Generator or None
@@ -188,6 +188,9 @@ def fill_tripod(
     needed = required_rows(sample.tally.scores, sample_weight=sample.tally.totals, level=level).rows
     found = TripodChecklist((), summary, parts, pooled, update, updated, tuple(dict.fromkeys(remarks)))
     answers = _answers(found, needed)
+    if comparison is not None and len(sample.tally) >= 5:  # as many as a closed test takes
+        tested = say("tripod", "tested", sentence=choose_update(sample, alpha=alpha).sentence)
+        answers["24"] = f"{answers['24'][0]} {tested}", f"{answers['24'][1]}, adjust.choose_update"
     lines = csv.DictReader((resources.files(__package__) / "tripod.csv").read_text("utf-8").splitlines())
     items = [Item(one["part"], one["item"], one["asks"], one["add"], *answers.get(one["item"], ())) for one in lines]
     return replace(found, items=tuple(items))
