@@ -21,10 +21,11 @@ from calibrant.maps import functions
 from calibrant.maps.files import write_model
 from calibrant.maps.matrix import MatrixMap, MatrixMember
 from calibrant.monitoring import AdaptiveCalibrator
+from calibrant.monitoring import adaptive as adaptive_module
 from calibrant.monitoring.adaptive import FORGETTING, Period
 from calibrant.monitoring.forecast_pool import ForecastPool
 
-from .rows import day, judges, shifted
+from .rows import GRID, day, judges, shifted
 
 IDENTITY = CalibrationMap(functions.Identity(), "probability", True)
 
@@ -112,15 +113,86 @@ def test_intervals_know_of_a_jump_as_soon_as_labels_show_it():
     assert history.log_loss > loss
 
 
-@pytest.mark.parametrize(("variance", "step"), [(1.0, 0.0), (1.5, 0.0), (9.5, 0.8)])
-def test_the_step_to_come_is_what_residuals_show(variance, step):
-    """Residuals of twelve periods whose median is that of a normal variable with this variance; labels one late."""
-    residual = 0.6745 * math.sqrt(variance)
-    history = tuple(Period(k, 100.0, 0.5 + 0.05 * residual, 0.5, 0.5, 5.0, 0.7, 0.0) for k in range(12))
-    assert history[0].residual == pytest.approx(residual)
-    adaptive = AdaptiveCalibrator(IDENTITY, delay=1, history=history)
-    assert adaptive._step == pytest.approx(step, abs=1e-6)  # the root of 2 steps · 8 / 25
-    assert AdaptiveCalibrator(IDENTITY)._step == 0.0
+def history_of(residuals, deviation=8.0):
+    """Periods of 300 rows that missed their forecasts by so many standard deviations."""
+    return tuple(
+        Period(k, 300.0, 0.5 + one * deviation / 300.0, 0.5, 0.5, deviation, 0.7, 0.0)
+        for k, one in enumerate(residuals)
+    )
+
+
+def moves_of(residuals, **options):
+    adaptive = AdaptiveCalibrator(IDENTITY, history=history_of(residuals), **options)
+    return adaptive._moves(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("delay", [0, 2])
+def test_moves_after_one_period_by_hand(delay, monkeypatch):
+    """Half say that nothing moves; the others shrink the residual, by its tails and by what is left of it later."""
+    monkeypatch.setattr(adaptive_module, "INTERVAL_DRAWS", 100_000)
+    residual, deviation = 2.0, 8.0
+    parts = [(0.5 / (1.0 + residual**2), 0.0, 0.0)]
+    for off in (0.1, 0.3, 1.0, 3.0):
+        total = 1.0 + (deviation * off) ** 2
+        missed = residual / math.sqrt(total)
+        weight = 0.125 / (math.sqrt(total) * (1.0 + missed**2))
+        mean = 0.7 * deviation * off**2 * residual / total * 2.0 / (1.0 + missed**2)
+        variance = off**2 - 0.49 * (deviation * off**2) ** 2 / total
+        parts.append((weight, mean, (1 + delay) * variance))
+    weights, means, variances = np.array(parts).T
+    mean = np.average(means, weights=weights)
+    spread = math.sqrt(np.average(variances + means**2, weights=weights) - mean**2)
+    moves = moves_of([residual], delay=delay)
+    assert np.mean(moves == 0.0) == pytest.approx(weights[0] / weights.sum(), abs=0.01)
+    assert moves.mean() == pytest.approx(mean, abs=0.02 * spread)
+    assert moves.std() == pytest.approx(spread, rel=0.03)
+
+
+def test_moves_follow_what_lasts_and_not_one_jump():
+    calm, drift, restless = moves_of([0.0] * 12), moves_of([1.5] * 12), moves_of([4.0, -4.0] * 6)
+    jump = moves_of([0.0] * 6 + [9.0] + [0.0] * 5)
+    assert np.mean(calm == 0.0) > 0.9
+    assert drift.mean() > 0.08
+    assert abs(restless.mean()) < restless.std()
+    assert restless.std() > 0.3
+    assert np.mean(jump == 0.0) > 0.9
+    assert moves_of([20.0, -20.0] * 6).std() > 1.0  # as where all rows of a period share their outcome
+
+
+def without_chance(rows_of_score, shift):
+    """As many positives as are expected."""
+    totals = np.full(len(GRID), float(rows_of_score))
+    return Tally(GRID, totals * shifted(shift)(GRID), totals)
+
+
+@pytest.mark.parametrize("step", [0.05, 0.09])
+def test_a_drift_is_inside_intervals_as_soon_as_a_label_can_show_it(step):
+    """Every period moves a little, which none of them proves."""
+    adaptive, at = AdaptiveCalibrator(Blend().fit_tally(without_chance(40, 0.0))), np.linspace(0.1, 0.9, 9)
+    for month in range(1, 6):
+        adaptive = adaptive.updated(without_chance(6, step * month))
+        low, high = adaptive.predict_interval(at)
+        truth = shifted(step * (month + 1))(at)
+        assert ((low < truth) & (truth < high)).all()
+
+
+def test_a_period_that_says_nothing_of_a_change_leaves_its_prior():
+    class Anew:
+        def left_out_log_loss(self):
+            return 0.7
+
+    (last,) = history_of([0.0])
+    pool = ForecastPool.start(2)
+    assert pool.probability_of_change(last, Anew(), 0) == pytest.approx(0.15)
+    assert pool.probability_of_change(last._replace(log_loss=0.71), Anew(), 0) == pytest.approx(
+        special.expit(special.logit(0.15) + 3.0)
+    )
+
+
+def test_a_last_period_of_one_class_has_no_refit_and_still_an_interval():
+    adaptive = start(np.random.default_rng(0)).updated([0.2, 0.3, 0.4], [0, 0, 0])
+    low, high = adaptive.predict_interval(0.3)
+    assert 0.0 < low < adaptive.predict(0.3) < high < 1.0
 
 
 def test_intervals_are_little_wider_in_calm_times_than_those_of_all_rows():

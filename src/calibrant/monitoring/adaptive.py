@@ -35,9 +35,9 @@ FORGETTING = (1.0, 0.97, 0.9, 0.7, 0.3)  # what a row counts a period later, in 
 CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and the file stays below 100 kB
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
-LAST_PERIODS = 12  # whose residuals say how far the world lately moved
-EXPLAINED = 1.5  # of their variance: 1 by chance, and half of that because refits do not know all
-NORMAL_MEDIAN = 0.6745  # of the absolute value of a standard normal variable
+LAST_PERIODS = 12  # whose residuals say how far periods lately lay off their forecasts
+OFF = np.array([0.0] * 4 + [0.1, 0.3, 1.0, 3.0])  # by how many logits: equally likely, half of them not at all
+LASTING = 0.7  # what of it is left a period later
 
 
 class Period(NamedTuple):
@@ -237,11 +237,10 @@ class AdaptiveCalibrator:
 
     def _said(self, scores: Any, segment: Any) -> Floats:
         """What the reference makes of rows, (n,)."""
-        if segment is None:
-            return np.atleast_1d(self.reference(scores))
-        if not isinstance(self.reference, SegmentedMap):
+        if segment is not None and not isinstance(self.reference, SegmentedMap):
             raise InvalidInputError("`segment` is for a reference with segments; a panel has it among its columns.")
-        return np.atleast_1d(self.reference(scores, segment))
+        beside = () if segment is None else (segment,)
+        return np.atleast_1d(self.reference(scores, *beside))
 
     @property
     def _functions(self) -> list[MapFunction]:
@@ -282,8 +281,8 @@ class AdaptiveCalibrator:
         """Draws of the logit of the coming period, where the rows of the refit on all rows lie, for intervals.
 
         They are from the posterior of each refit, by its weight (the reference has that of the refit on all rows), and
-        from that of a refit to the last period alone, by the probability that the world changed with it; moved by as
-        much as periods have lately moved.
+        from that of a refit to the last period alone, by the probability that the world changed with it; moved as
+        periods have lately moved from their forecasts.
         """
         if not all(hasattr(refit, "sample_maps") for refit in self._members):
             raise InvalidInputError(
@@ -291,21 +290,28 @@ class AdaptiveCalibrator:
                 f"got {self.method!r} after {len(self.history)} periods. Choose another method, or add rows."
             )
         nodes, rng, anew = self._tallies[0].scores, _validation.generator(0), self._refit(self._tallies[-1])
-        changed = self._pool.probability_of_change(self.history[-1], anew, self.delay) if self.history else 0.0
+        changed = self._pool.probability_of_change(self.history[-1], anew, self.delay) if self.history and anew else 0.0
         counts = rng.multinomial(INTERVAL_DRAWS, np.append((1.0 - changed) * self.weights, changed)).tolist()
         refits = zip((self._members[0], *self._members, anew), counts, strict=True)
         drawn = np.concatenate([refit.sample_maps(nodes, n, rng) for refit, n in refits if n])
-        return links.logit(drawn) + self._step * rng.standard_normal((INTERVAL_DRAWS, 1))
+        return links.logit(drawn) + (self._moves(rng)[:, None] if self.history else 0.0)
 
-    @property
-    def _step(self) -> float:
-        """By how much logits move from forecast to outcome, beyond chance; by a median, for which one jump is none."""
-        last = self.history[-LAST_PERIODS:]
-        if not last:
-            return 0.0
-        variance = (float(np.median([abs(one.residual) for one in last])) / NORMAL_MEDIAN) ** 2
-        steps = 1.0 + self.delay  # since the labels that are known
-        return math.sqrt(steps * max(variance - EXPLAINED, 0.0)) / float(np.median([one.deviation for one in last]))
+    def _moves(self, rng: np.random.Generator) -> Floats:
+        """Draws of how far the logits of the coming period lie off their forecast.
+
+        For each standard deviation in `OFF`, a filter of an autoregression that the last residuals show; they are
+        weighed by their likelihoods. Tails are those of Cauchy: one jump does not say that all periods jump.
+        """
+        mean, variance, logs = np.zeros(len(OFF)), OFF**2, np.zeros(len(OFF))
+        for one in self.history[-LAST_PERIODS:]:
+            spread = np.sqrt(1.0 + one.deviation**2 * variance)
+            missed = (one.residual - one.deviation * mean) / spread
+            logs = logs - np.log1p(missed**2) - np.log(spread)
+            gain = one.deviation * variance / spread
+            mean = LASTING * (mean + 2.0 * gain * missed / (1.0 + missed**2))
+            variance = OFF**2 - LASTING**2 * (OFF**2 - variance + gain**2)
+        which = rng.choice(len(OFF), INTERVAL_DRAWS, p=links.softmax(logs[None])[0])
+        return rng.normal(mean[which], np.sqrt((1.0 + self.delay) * variance[which]))  # since the labels that are known
 
     def predict_interval(self, scores: Any, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.

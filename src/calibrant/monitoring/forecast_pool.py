@@ -15,6 +15,7 @@ from calibrant.maps.files import read_floats
 from calibrant.monitoring.e_values import log_ratio_of_rows
 from calibrant.tally import Tally
 
+CHANGED = 0.15  # probability, before its labels, that a period began something new: for intervals, not for forecasts
 SHARE = 0.02  # of the weights, back to their prior after each period: a member that was bad can return
 MEMORY = 0.98  # what a squared residual counts a period later
 PRIOR_PERIODS = 8.0  # periods in which, before any was seen, members missed by chance alone
@@ -85,13 +86,11 @@ class ForecastPool:
     def probability_of_change(self, last: Any, anew: Any, delay: int) -> float:
         """The posterior probability that the last period began something new, from how well it forecasts itself.
 
-        A refit to the period alone, each row left out in turn, stands against what was forecast before; a change has
-        the prior probability that the pool gives to it, and the evidence counts at the pool's rate.
+        A refit to the period alone, each row left out in turn, stands against what was forecast before; the evidence
+        counts at the pool's rate.
         """
-        if not hasattr(anew, "left_out_log_loss"):
-            return 0.0
         evidence = last.rows * (last.log_loss - anew.left_out_log_loss())
-        return float(special.expit(special.logit(SHARE) + self.rate_of(last.rows, delay) * evidence))
+        return float(special.expit(special.logit(CHANGED) + self.rate_of(last.rows, delay) * evidence))
 
     @property
     def log_not_begun(self) -> float:
