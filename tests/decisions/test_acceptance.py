@@ -150,6 +150,12 @@ def test_nothing_can_be_accepted_and_how_many_rows_would_do() -> None:
     assert len(passing) == round(200 * gate.instead) - 99  # all below it
     often = [acceptance(*draw(gate.rows_needed, s), precision=0.93).threshold is not None for s in range(20)]
     assert sum(often) >= 4
+    assert "would let some pass in most cases." in str(gate)  # where the truth is what the labelled rows show
+    rng, again = np.random.default_rng(0), []
+    for _ in range(12):
+        rows = rng.integers(0, len(scores), gate.rows_needed)
+        again.append(acceptance(labels[rows], scores[rows], precision=0.93).threshold is not None)
+    assert sum(again) > 6
 
 
 def test_no_number_of_rows_helps_where_no_part_has_the_precision() -> None:

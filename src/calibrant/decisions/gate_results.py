@@ -74,7 +74,7 @@ class Acceptance:
         The share of right rows among those that pass, as estimated by the labelled rows that pass, or by the posterior.
         In a finite-sample gate its interval takes the threshold as given; what was promised is `wanted`.
     rows_needed : int or None
-        Where nothing is accepted: about how many labelled rows like these would let something pass, in one of two
+        Where nothing is accepted: about how many labelled rows like these would let something pass in most
         cases; None where no part of them has the precision.
     instead : float or None
         Where nothing is accepted: the highest precision, in steps of half a point from 50 % on, that would have let
@@ -245,4 +245,4 @@ def _nothing_in_words(gate: Acceptance) -> str:
         text += f" Had {100 * gate.instead:g} % or less been asked for, some rows would pass."
     if gate.rows_needed is None:
         return f"{text} No part of the labelled rows that is large enough to tell has that precision."
-    return f"{text} About {gate.rows_needed} labelled rows like these would let some pass, in one of two cases."
+    return f"{text} About {gate.rows_needed} labelled rows like these would let some pass in most cases."

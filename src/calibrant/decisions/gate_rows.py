@@ -165,7 +165,7 @@ class GateRows:
         return float(self.target.scores[np.searchsorted(before, looked_at, side="right") - 1])
 
     def rows_needed(self, precision: float, alpha: float) -> int | None:
-        """About how many labelled rows like these would let something pass, in one of two cases; None for no number.
+        """About how many labelled rows like these would let something pass in most cases; None for no number.
 
         Shares of errors are taken as they are, with half an error added, and rows become more until a test passes.
         """
