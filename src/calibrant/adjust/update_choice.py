@@ -158,13 +158,8 @@ def choose_update(sample: ScoreSample, *, largest: str = "curve", alpha: float =
     both_classes(sample.tally, "Choosing an update")
     updates = _updates(sample, NAMES[: NAMES.index(largest) + 1])
     chosen = next((update for update in updates[:-1] if not update.p_values[largest] <= alpha), updates[-1])
-    return UpdateChoice(
-        updates=updates,
-        chosen=chosen,
-        alpha=float(alpha),
-        sentence=_sentence(chosen, updates, alpha),
-        remarks=tuple(sample.remarks),
-    )
+    sentence, remarks = _sentence(chosen, updates, alpha), tuple(sample.remarks)
+    return UpdateChoice(updates=updates, chosen=chosen, alpha=float(alpha), sentence=sentence, remarks=remarks)
 
 
 def _knots(tally: Tally, z: Floats) -> Floats:
@@ -197,14 +192,9 @@ def _updates(sample: ScoreSample, names: tuple[str, ...]) -> tuple[Update, ...]:
             return float(special.chdtrc(sizes[large] - sizes[small], max(deviances[small] - deviances[large], 0.0)))
         return _wald_p_value(sample.rows, fits[large - 1], knots, sizes[small])
 
+    against = [{names[j]: p_value(i, j) for j in range(i + 1, len(names))} for i in range(len(names))]
     return tuple(
-        Update(
-            name=name,
-            parameters=sizes[i],
-            deviance=deviances[i],
-            p_values={names[j]: p_value(i, j) for j in range(i + 1, len(names))},
-            map_=maps[i],
-        )
+        Update(name=name, parameters=sizes[i], deviance=deviances[i], p_values=against[i], map_=maps[i])
         for i, name in enumerate(names)
     )
 

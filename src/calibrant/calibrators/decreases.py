@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibrant._numerics import links
-from calibrant._typing import Bools, Floats, Ints
+from calibrant._typing import Floats, Ints
 from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 
@@ -96,7 +96,8 @@ def pool_outside(table: LogitLinear, cells: Tally, kept: Sequence[tuple[int, int
     for low, high in zip(edges[::2], edges[1::2], strict=True):
         own = slice(low, high + 1)
         y[own] = _pool(y[own], mass[own])
-    needed = ~_inside_flats(y)
+    same = np.diff(y) == 0.0  # nodes that are like both of their neighbours are not needed
+    needed = ~np.concatenate(([False], same[1:] & same[:-1], [False]))
     return LogitLinear(table.x[needed], y[needed], table.slope_below, table.slope_above)
 
 
@@ -120,9 +121,3 @@ def _mass(x: Floats, cells: Tally) -> Floats:
     """The rows next to each node."""
     nearest = np.searchsorted(0.5 * (x[1:] + x[:-1]), links.logit(cells.scores))
     return np.bincount(nearest, cells.totals, len(x)).astype(np.float64) + EMPTY * cells.total
-
-
-def _inside_flats(y: Floats) -> Bools:
-    """Nodes that are like both of their neighbours."""
-    same = np.diff(y) == 0.0
-    return np.concatenate(([False], same[1:] & same[:-1], [False]))
