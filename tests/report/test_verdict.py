@@ -28,10 +28,26 @@ def test_answers(with_facts, p_value, recommended, error, tone, begins):
 
 def test_no_evidence_speaks_of_a_limit_and_names_no_direction(with_facts):
     # The upper end of a central 90 % interval is passed with 5 % probability.
-    text = " ".join(answer(with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))).sentences)
+    calm = with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))
+    right = {"slope": Interval(1.1, 0.8, 1.4, 0.9), "intercept": Interval(0.0, -0.2, 0.2, 0.9)}
+    evaluation = calm.before.evaluation
+    measured = tuple(
+        row._replace(estimates=(right[row.key], *row.estimates[1:])) if row.key in right else row
+        for row in evaluation.rows
+    )
+    calm = replace(calm, before=replace(calm.before, evaluation=replace(evaluation, rows=measured)))
+    text = " ".join(answer(calm).sentences)
     assert "with 95 % probability" in text
     assert "at most 12 percentage points" in text
     assert "too far from" not in text
+    assert "leaves out" not in text
+
+
+def test_a_slope_that_is_off_is_told_though_the_test_finds_nothing(with_facts):
+    """Kuiper's test had found nothing in half of the samples whose slope was 0.7 and had an interval below 1."""
+    sentences = answer(with_facts(p_value=0.5, error=(0.06, 0.02, 0.123))).sentences
+    assert sentences[1].startswith("But the 90 % interval of the mean or of the slope leaves out what is right")
+    assert "too far from 0 % and 100 %" in sentences[2]
 
 
 def test_evidence_gives_size_interval_and_direction(with_facts):

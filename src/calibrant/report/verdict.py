@@ -41,7 +41,9 @@ def answer(data: ReportData) -> Answer:
     elif data.verdict.strength:
         sentences = [_size(side, words), *_direction(side, words)]
     else:
-        sentences = [_possible(side, words)]
+        sentences = [_possible(side, words), *_direction(side, words)]
+        if len(sentences) > 1:  # a level or a slope of which the test says nothing
+            sentences.insert(1, say("answer", "yet", level=100 * data.level))
     rest = [_after(data), *_segments(data)] if data.calibrate else [*_segments(data), _after(data)]
     case = _conclude(data)
     return Answer(say("tone", case), say("headline", case), (*sentences, *rest))
