@@ -165,6 +165,12 @@ def validate_centres(
 
     The interval of a new centre takes tau for as uncertain as it is: by a distribution of all that it may be
     (Nagashima and others), here that of the weighted squares around the mean, and not by its estimate and Student's t.
+    It is wide where centres are alike: few small ones cannot show it.
+
+    In 200 simulations of each setting, 95 % intervals of the average centre held the truth in 91 to 99 %, but of the
+    slope in 87 to 97 %, as slopes that are low by chance have small errors; those of a new centre in 90 to 97 %, but of
+    slope and AUC in 96 to 100 % where these do not differ (``python -m benchmarks.accuracy.clinic centres 200 5000``:
+    12 centres of 100 rows and 50 of 40; with ``second``, 8 centres of 300 and 25 of 160, whose slopes differ by 0.2).
 
     References
     ----------
@@ -228,6 +234,11 @@ def pool_imputations(summaries: Sequence[ValidationSummary]) -> ValidationSummar
     -------
     ValidationSummary
         In `columns` the share of the "missing" information.
+
+    Notes
+    -----
+    In 200 simulations with 30 % of one of two features missing and ten completed tables, 95 % intervals held the truth
+    in 92 to 99 % (``python -m benchmarks.accuracy.clinic imputations 200 5000``).
 
     References
     ----------
