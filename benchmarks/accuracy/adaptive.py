@@ -24,6 +24,7 @@ TRUTHS = {
     "rare": lambda z, t: -3.3 + 0.8 * z + (t >= CHANGE),
     "jump, labels three periods late": lambda z, t: 0.2 + 0.8 * z + (t >= CHANGE),
 }
+AT_ONCE = ("slow", "seasonal")  # change from the first period on, of which no label can tell
 
 
 def sample(rng, truth, period, n):
@@ -60,11 +61,12 @@ def coverage(series):
         covered, adaptive, static = runs.mean(axis=0).T
         changed, shown = runs[:, CHANGE - 1 :], CHANGE + 3 * ("late" in name)
         recovered = (changed[:, :, 1] < 0.1 * changed[:, :, 2].mean(axis=1, keepdims=True)).argmax(axis=1).mean()
+        unseen, first = (slice(0, 1), 1) if name in AT_ONCE else (slice(CHANGE - 1, shown), 0)
         spans = {
-            "1-5": slice(0, 5),
+            f"{first + 1}-5": slice(first, 5),
             "6-10": slice(5, 10),
             f"11-{CHANGE - 1}": slice(10, CHANGE - 1),
-            "not yet shown": slice(CHANGE - 1, shown),
+            "not yet shown": unseen,
             **{f"shown {k + 1}": slice(shown + k, shown + k + 1) for k in range(3)},
             "4-8": slice(shown + 3, shown + 8),
             "later": slice(shown + 8, None),

@@ -128,16 +128,16 @@ def moves_of(residuals, **options):
 
 @pytest.mark.parametrize("delay", [0, 2])
 def test_moves_after_one_period_by_hand(delay, monkeypatch):
-    """Half say that nothing moves; the others shrink the residual, by its tails and by what is left of it later."""
+    """Eight guesses of fourteen say that nothing moves; the others shrink the residual, by its tails and over time."""
     monkeypatch.setattr(adaptive_module, "INTERVAL_DRAWS", 100_000)
     residual, deviation = 2.0, 8.0
-    parts = [(0.5 / (1.0 + residual**2), 0.0, 0.0)]
-    for off in (0.1, 0.3, 1.0, 3.0):
+    parts = [(8.0 / (1.0 + (residual / 0.6745) ** 2), 0.0, 0.0)]
+    for off, lasting in ((0.1, 0.7), (0.3, 0.7), (1.0, 0.7), (3.0, 0.7), (1.0, 0.0), (3.0, 0.0)):
         total = 1.0 + (deviation * off) ** 2
         missed = residual / math.sqrt(total)
-        weight = 0.125 / (math.sqrt(total) * (1.0 + missed**2))
-        mean = 0.7 * deviation * off**2 * residual / total * 2.0 / (1.0 + missed**2)
-        variance = off**2 - 0.49 * (deviation * off**2) ** 2 / total
+        weight = 1.0 / (math.sqrt(total) * (1.0 + (missed / 0.6745) ** 2))
+        mean = lasting * deviation * off**2 * residual / total * 2.0 / (1.0 + missed**2)
+        variance = off**2 - lasting**2 * (deviation * off**2) ** 2 / total
         parts.append((weight, mean, (1 + delay) * variance))
     weights, means, variances = np.array(parts).T
     mean = np.average(means, weights=weights)

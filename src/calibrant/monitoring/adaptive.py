@@ -36,8 +36,9 @@ CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and 
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
 LAST_PERIODS = 12  # whose residuals say how far periods lately lay off their forecasts
-OFF = np.array([0.0] * 4 + [0.1, 0.3, 1.0, 3.0])  # by how many logits: equally likely, half of them not at all
-LASTING = 0.7  # what of it is left a period later
+OFF = np.array([0.0] * 8 + [0.1, 0.3, 1.0, 3.0, 1.0, 3.0])  # by how many logits, equally likely: most not at all
+LASTING = np.array([0.7] * 12 + [0.0] * 2)  # what of it is left a period later: nothing, where rows share an outcome
+NORMAL_MEDIAN = 0.6745  # of the absolute value of a standard normal variable; a Cauchy variable so scaled has it, too
 
 
 class Period(NamedTuple):
@@ -306,10 +307,9 @@ class AdaptiveCalibrator:
         for one in self.history[-LAST_PERIODS:]:
             spread = np.sqrt(1.0 + one.deviation**2 * variance)
             missed = (one.residual - one.deviation * mean) / spread
-            logs = logs - np.log1p(missed**2) - np.log(spread)
-            gain = one.deviation * variance / spread
-            mean = LASTING * (mean + 2.0 * gain * missed / (1.0 + missed**2))
-            variance = OFF**2 - LASTING**2 * (OFF**2 - variance + gain**2)
+            logs = logs - np.log1p((missed / NORMAL_MEDIAN) ** 2) - np.log(spread)
+            mean = LASTING * (mean + 2.0 * one.deviation * variance / spread * missed / (1.0 + missed**2))
+            variance = OFF**2 - LASTING**2 * (OFF**2 - variance / spread**2)
         which = rng.choice(len(OFF), INTERVAL_DRAWS, p=links.softmax(logs[None])[0])
         return rng.normal(mean[which], np.sqrt((1.0 + self.delay) * variance[which]))  # since the labels that are known
 
