@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.integrate import dblquad
+from scipy.integrate import dblquad, quad
 from scipy.special import expit, logit
 
 from calibrant import BayesianTemperature, Tally
@@ -60,7 +60,7 @@ def test_leaving_a_row_out_equals_fitting_without_it():
     for i, label in enumerate(labels):
         rest = np.arange(len(labels)) != i
         p = BayesianTemperature().fit(scores[rest], labels[rest]).predict(scores[[i]])[0]
-        assert (positive[i] if label else negative[i]) == pytest.approx(p if label else 1 - p, abs=2e-3)
+        assert (positive[i] if label else negative[i]) == pytest.approx(p if label else 1 - p, abs=4e-3)
 
 
 def test_mean_slope_agrees_with_quadrature():
@@ -70,7 +70,7 @@ def test_mean_slope_agrees_with_quadrature():
     def density(log_rate, tau, lapse):
         rate = np.exp(log_rate) if lapse else 0.0
         p = (1 - rate) * expit(np.exp(tau) * z) + rate / 2
-        like = np.exp(positives @ np.log(p) + (totals - positives) @ np.log(1 - p))
+        like = np.exp(positives @ np.log(p) + (totals - positives) @ np.log(np.maximum(1 - p, 1e-300)))
         return like / (1 + (tau / bayes_temperature.SLOPE_SCALE) ** 2)
 
     low, high = np.log(bayes_temperature.LAPSES)
@@ -79,7 +79,9 @@ def test_mean_slope_agrees_with_quadrature():
     def total(weight):
         with_lapse = dblquad(lambda r, t: weight(t) * density(r, t, True), *taus, low, high, epsabs=1e-12)[0]
         without = dblquad(lambda _, t: weight(t) * density(0.0, t, False), *taus, 0.0, 1.0, epsabs=1e-12)[0]
-        return 0.5 * with_lapse / (high - low) + 0.5 * without
+        only = quad(lambda t: weight(t) * density(0.0, t, True), *taus, epsabs=1e-12)[0]
+        some = 1.0 - bayes_temperature.NO_LAPSE - bayes_temperature.ONLY_LAPSES
+        return some * with_lapse / (high - low) + 0.5 * without + bayes_temperature.ONLY_LAPSES * only
 
     grid = bayes_temperature.grid_posterior(z, positives, totals)
     expected = total(lambda t: t) / total(lambda _: 1.0)
@@ -96,3 +98,29 @@ def test_the_grid_is_finer_than_the_posterior_of_many_rows():
     assert mean == pytest.approx(0.7, abs=2e-3)
     assert grid.weights @ grid.lapses == pytest.approx(0.1, abs=2e-3)
     assert grid.weights.max() < 0.5
+
+
+def test_a_score_that_says_nothing_becomes_the_share_of_positives_with_an_interval():
+    rng = np.random.default_rng(5)
+    scores, labels = rng.random(200), rng.random(200) < 0.15
+    calibrator = BayesianTemperature().fit(scores, labels)
+    assert calibrator.predict([0.1, 0.9]) == pytest.approx([labels.mean()] * 2, abs=0.04)
+    low, high = calibrator.predict_interval([0.1, 0.9])
+    assert (high - low > 0.04).all()  # of 200 rows the share itself is uncertain
+    assert np.all((low < 0.15) & (high > 0.15))
+
+
+def test_rows_on_which_the_score_lapses_are_like_all_rows():
+    rng = np.random.default_rng(6)
+    scores = rng.beta(0.3, 2.7, 20_000)
+    labels = rng.random(20_000) < np.where(rng.random(20_000) < 0.3, scores.mean(), scores)
+    expected = 0.7 * np.array([0.01, 0.99]) + 0.3 * labels.mean()
+    assert BayesianTemperature().fit(scores, labels).predict([0.01, 0.99]) == pytest.approx(expected, abs=0.02)
+
+
+def test_scores_crowded_around_one_half_are_spread():
+    rng = np.random.default_rng(7)
+    z = 2.0 * rng.standard_normal(2000)
+    calibrator = BayesianTemperature().fit(expit(0.1 * z), rng.random(2000) < expit(z))  # as boosted stumps vote
+    assert calibrator.temperature_ == pytest.approx(0.1, rel=0.15)
+    assert calibrator.predict([expit(0.2)]) == pytest.approx([expit(2.0)], abs=0.02)

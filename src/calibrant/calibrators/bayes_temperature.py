@@ -8,7 +8,7 @@ from calibrant import _limits
 from calibrant._numerics import links
 from calibrant._numerics.piecewise import straight_pieces
 from calibrant._typing import Floats, Ints
-from calibrant.calibrators.base import BayesianCalibrator
+from calibrant.calibrators.base import BayesianCalibrator, quantile_ends
 from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 
@@ -16,23 +16,25 @@ EXTREME = float(links.logit(np.array(1.0)))
 # Nodes of the tabulated map over every logit that a score can have, dense around 0 where the curve bends.
 NODES = EXTREME * np.sinh(np.linspace(-6.0, 6.0, 401)) / np.sinh(6.0)
 
-SLOPES = (-4.0, 1.5)  # of τ: from nearly flat to four and a half times as steep
+SLOPES = (-4.0, 3.0)  # of τ: from nearly flat to twenty times as steep, which the votes of boosted stumps need
 SLOPE_SCALE = 0.5  # of the Cauchy prior of τ around 0, the identity
-LAPSES = (0.005, 0.5)  # of ε, log-uniform between, where there are lapses at all
-NO_LAPSE = 0.5  # prior probability of ε = 0
-N_SLOPES, N_LAPSES = 48, 14
+LAPSES = (0.005, 0.99)  # of ε, log-uniform between, where there are lapses at all
+NO_LAPSE, ONLY_LAPSES = 0.5, 0.1  # prior probabilities of ε = 0 and of ε = 1, a score that says nothing
+N_SLOPES, N_LAPSES = 60, 16
 POSSIBLE = 1e-5  # a margin of the grid with less posterior mass than this is cut off
 NEGLIGIBLE = 1e-12  # a point with less weight than this is left out
 MAX_ZOOMS = 8
+INTERVAL_DRAWS = 2000
 
 
 class BayesianTemperature(BayesianCalibrator):
-    """The posterior mean of (1 − ε) expit(e^τ z) + ε / 2, where z is the logit of the score.
+    """The posterior mean of (1 − ε) expit(e^τ z) + ε m, where z is the logit of the score and m the share of positives.
 
     The slope e^τ is the inverse of a temperature; the lapse rate ε is the share of rows on which the score says
-    nothing, so that a score of exactly 0 or 1 is not taken at its word. Both are averaged over their posterior. The
-    prior is centred on the identity, so a handful of rows changes little. It is the Bayesian relative of
-    `EnsembleTemperatureScaling`, and the member of `Blend` that speaks first when data are few.
+    nothing, so that they are like all rows, and a score of exactly 0 or 1 is not taken at its word. Both are averaged
+    over their posterior; m is (positives + 1) / (rows + 2). The prior is centred on the identity, so a handful of rows
+    changes little. It is the Bayesian relative of `EnsembleTemperatureScaling`, and the member of `Blend` that speaks
+    first when data are few.
 
     Attributes
     ----------
@@ -63,7 +65,9 @@ class BayesianTemperature(BayesianCalibrator):
 
     def fit_map(self, tally: Tally) -> LogitLinear:
         cells = tally.coarsen(_limits.SMOOTH_CELLS)
-        self._grid = grid_posterior(links.logit(cells.scores), cells.positives, cells.totals)
+        self._seen = tally.total_positive + 1.0, tally.total - tally.total_positive + 1.0
+        self._level = self._seen[0] / sum(self._seen)
+        self._grid = grid_posterior(links.logit(cells.scores), cells.positives, cells.totals, self._level)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
         x, y = straight_pieces(NODES, links.logit(self._grid.weights @ self._maps(NODES)), NODES[[0, -1]])
@@ -73,27 +77,27 @@ class BayesianTemperature(BayesianCalibrator):
         """The map of each point of the grid, (points, n); points with one slope share a curve."""
         slopes, which = np.unique(self._grid.slopes[points], return_inverse=True)
         lapses = self._grid.lapses[points, None]
-        return (1.0 - lapses) * links.expit(slopes[:, None] * z)[which] + 0.5 * lapses
+        return (1.0 - lapses) * links.expit(slopes[:, None] * z)[which] + self._level * lapses
 
     def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
-        """Draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
+        """Draws of the whole map, evaluated at `scores`, (n_draws, n): of the slope, the lapse rate and the level m."""
         chosen = rng.choice(len(self._grid.weights), size=n_draws, p=self._grid.weights)
-        return self._maps(links.logit(scores), chosen)
+        moved = rng.beta(self._seen[0], self._seen[1], (n_draws, 1)) - self._level
+        return self._maps(links.logit(scores), chosen) + self._grid.lapses[chosen, None] * moved
 
     def interval_ends(self, scores: Floats, level: float) -> tuple[Floats, Floats]:
-        """Weighted quantiles over the grid of temperatures."""
-        z = links.logit(scores)
-        maps = self._maps(NODES)
-        order = np.argsort(maps, axis=0)
-        below, sorted_maps = np.cumsum(self._grid.weights[order], axis=0), np.take_along_axis(maps, order, axis=0)
-        tails = [np.minimum((below < 0.5 + side * level).sum(axis=0), len(maps) - 1) for side in (-0.5, 0.5)]
-        low, high = (np.interp(z, NODES, np.take_along_axis(sorted_maps, at[None], axis=0)[0]) for at in tails)
+        """Quantiles of draws at the nodes, joined by straight lines."""
+        draws = self.sample_maps(links.expit(NODES), INTERVAL_DRAWS)
+        low, high = (np.interp(links.logit(scores), NODES, ends) for ends in quantile_ends(level, draws, draws))
         return low, high
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
-        """Predict each row from the posterior without it; exact on the grid."""
-        maps = links.clip(self._maps(links.logit(tally.scores)))
-        return 1.0 / (self._grid.weights @ (1.0 / maps)), 1.0 / (self._grid.weights @ (1.0 / (1.0 - maps)))
+        """Predict each row from the posterior without it; exact on the grid, but for its part in m."""
+        maps, rows = links.clip(self._maps(links.logit(tally.scores))), tally.total + 1.0
+        weights, lapses = self._grid.weights, self._grid.weights * self._grid.lapses / rows
+        positive, negative = 1.0 / maps, 1.0 / (1.0 - maps)
+        said = (1.0 - (1.0 - self._level) * lapses @ positive) / (weights @ positive)
+        return links.clip(said), links.clip((1.0 - self._level * lapses @ negative) / (weights @ negative))
 
 
 class Grid(NamedTuple):
@@ -104,7 +108,7 @@ class Grid(NamedTuple):
     weights: Floats
 
 
-def grid_posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
+def grid_posterior(logits: Floats, positives: Floats, totals: Floats, level: float = 0.5) -> Grid:
     """The posterior on at most (N_LAPSES + 1) × N_SLOPES points. O(points · cells) for each of a few zooms.
 
     The grid is laid again around what the data leave possible until it is finer than the posterior, so that few rows
@@ -115,11 +119,11 @@ def grid_posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
         edges = np.linspace(*slope_range, N_SLOPES + 1)
         tau, log_tau = 0.5 * (edges[1:] + edges[:-1]), np.log(edges[1] - edges[0])  # middles of cells of equal width
         rates, log_rates = _lapse_axis(*lapse_range)
-        log_joint = _log_likelihood(logits, positives, totals, tau, rates)
+        log_joint = _log_likelihood(logits, positives, totals, tau, rates, level)
         log_joint += log_rates[:, None] + (log_tau - np.log1p((tau / SLOPE_SCALE) ** 2))
         joint = np.exp(log_joint - log_joint.max())
         joint /= joint.sum()
-        narrower = _possible(tau, joint.sum(axis=0)), _possible(rates[1:], joint[1:].sum(axis=1))
+        narrower = _possible(tau, joint.sum(axis=0)), _possible(rates[1:-1], joint[1:-1].sum(axis=1))
         if not (_much_narrower(narrower[0], slope_range) or _much_narrower(np.log(narrower[1]), np.log(lapse_range))):
             break
         slope_range, lapse_range = narrower
@@ -129,27 +133,28 @@ def grid_posterior(logits: Floats, positives: Floats, totals: Floats) -> Grid:
 
 
 def _lapse_axis(low: float, high: float) -> tuple[Floats, Floats]:
-    """No lapse, and a log-uniform grid of lapses, with the logarithm of the prior mass of each point."""
+    """No lapse, a log-uniform grid of lapses, and only lapses, with the logarithm of the prior mass of each point."""
     edges = np.geomspace(low, high, N_LAPSES + 1)
     share = np.log(edges[1] / edges[0]) / np.log(LAPSES[1] / LAPSES[0])
-    mass = np.concatenate(([NO_LAPSE], np.full(N_LAPSES, (1.0 - NO_LAPSE) * share)))
-    return np.concatenate(([0.0], np.sqrt(edges[1:] * edges[:-1]))), np.log(mass)
+    between = np.full(N_LAPSES, (1.0 - NO_LAPSE - ONLY_LAPSES) * share)
+    mass = np.concatenate(([NO_LAPSE], between, [ONLY_LAPSES]))
+    return np.concatenate(([0.0], np.sqrt(edges[1:] * edges[:-1]), [1.0])), np.log(mass)
 
 
-def _log_likelihood(logits: Floats, positives: Floats, totals: Floats, tau: Floats, rates: Floats) -> Floats:
-    steep = links.expit(np.exp(tau)[:, None] * logits)
+def _log_likelihood(z: Floats, positives: Floats, totals: Floats, tau: Floats, rates: Floats, level: float) -> Floats:
+    steep = links.expit(np.exp(tau)[:, None] * z)
     out = np.empty((len(rates), len(tau)))
     for row, rate in enumerate(rates):
-        p = links.clip((1.0 - rate) * steep + 0.5 * rate)
+        p = links.clip((1.0 - rate) * steep + level * rate)
         out[row] = np.log(p) @ positives + np.log(1.0 - p) @ (totals - positives)
     return out
 
 
 def _possible(points: Floats, mass: Floats) -> tuple[float, float]:
-    """The range of points outside of which little is left, one point wider on both sides."""
+    """The range of points outside of which little is left, two points wider on both sides."""
     kept = np.flatnonzero(mass > POSSIBLE * max(mass.sum(), np.finfo(np.float64).tiny))
     low, high = (kept[0], kept[-1]) if len(kept) else (0, len(points) - 1)
-    return float(points[max(low - 1, 0)]), float(points[min(high + 1, len(points) - 1)])
+    return float(points[max(low - 2, 0)]), float(points[min(high + 2, len(points) - 1)])
 
 
 def _much_narrower(found: tuple[float, float] | Floats, before: tuple[float, float] | Floats) -> bool:

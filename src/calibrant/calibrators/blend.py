@@ -26,11 +26,13 @@ from calibrant.maps.tabulate import tabulate_mixture
 from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
-# The Dirichlet prior of the weights, in rows of imagined evidence. The part of the simple maps fades as rows come in
-# that can speak for them; that of the spline grows: what a few hundred rows seem to prove against it is mostly chance.
-SIMPLE_ROWS, SIMPLE_FADES_FROM = 0.3, 200.0
-SPLINE_ROWS, ROWS_PER_SPLINE_ROW = 6.0, 200.0
-BAYES_ISO_ROWS, ABB_ROWS, ABB_GROWS_TO = 0.3, 0.05, 300.0  # fewer rows are too few for several bins
+# The Dirichlet prior of the weights, in rows of imagined evidence. With more rows than TURN the part of the simple maps
+# fades, as there are rows that can speak for them; with fewer that of the spline and of ABB does: a curve, and several
+# bins, need more.
+IDENTITY_ROWS, TEMPERATURE_ROWS = 0.3, 1.5
+SPLINE_ROWS, BAYES_ISO_ROWS, ABB_ROWS = 1.0, 0.5, 0.05
+TURN = 200.0
+DRAWN_ROWS = 0.3  # at most, where curves are drawn: that a stiff member predicts well does not say that it is right
 WEAK = 2.5  # deviation of the prior of level and slope, in logits, where the rows themselves have set both
 INTERVAL_DRAWS = 2000
 LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
@@ -138,8 +140,9 @@ class Blend(BayesianCalibrator):
         cells = self._cells  # each stands for its positives, then for its negatives
         likelihoods = np.column_stack([np.concatenate(each.leave_one_out(cells)) for each in self.members_.values()])
         counts = np.concatenate((cells.positives, cells.negatives))
-        prior = _prior_rows(n_rows)
-        weights = linear_pool.pool_weights(likelihoods, counts, np.array([prior[name] for name in self.members_]))
+        prior = np.array(list(_prior_rows(n_rows).values()))
+        weights = linear_pool.pool_weights(likelihoods, counts, prior)
+        self._shares = linear_pool.pool_weights(likelihoods, counts, np.minimum(prior, DRAWN_ROWS))
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         raw = links.clip(cells.scores)
         self._gain = _gain(likelihoods @ weights, np.concatenate((raw, 1.0 - raw)), counts)
@@ -163,7 +166,7 @@ class Blend(BayesianCalibrator):
         """Curves, and those whose lower and whose upper quantiles are ends of intervals; mostly the same, (3, d, n)."""
         # Whether a curve falls, and what the labels say about its level, shows where rows were.
         at, own = np.unique(np.concatenate((self._cells.scores, scores)), return_inverse=True)
-        shares = rng.multinomial(count, list(self.weights_.values())).tolist()
+        shares = rng.multinomial(count, self._shares).tolist()
         pairs = zip(self.members_.values(), shares, strict=True)
         drawn = np.concatenate([_curves(member, at, n, rng) for member, n in pairs if n], axis=1)
         if self._to_probability is not None:
@@ -267,14 +270,13 @@ class Blend(BayesianCalibrator):
 
 
 def _prior_rows(n_rows: float) -> dict[str, float]:
-    simple = SIMPLE_ROWS * min(1.0, SIMPLE_FADES_FROM / n_rows)
-    spline = min(n_rows / ROWS_PER_SPLINE_ROW, SPLINE_ROWS)
+    simple, flexible = min(1.0, TURN / n_rows), min(1.0, n_rows / TURN)
     return {
-        "identity": simple,
-        "temperature": simple,
-        "spline": spline,
+        "identity": IDENTITY_ROWS * simple,
+        "temperature": TEMPERATURE_ROWS * simple,
+        "spline": SPLINE_ROWS * flexible,
         "bayes_iso": BAYES_ISO_ROWS,
-        "abb": ABB_ROWS * min(1.0, n_rows / ABB_GROWS_TO),
+        "abb": ABB_ROWS * flexible,
     }
 
 
