@@ -38,7 +38,7 @@ def multiplied(module: Any, name: str, factor: float) -> Iterator[None]:
     """A constant of a module, a tuple of them or what a function gives, times the factor."""
     old = getattr(module, name)
     if callable(old):
-        new: Any = lambda *arguments: {key: factor * value for key, value in old(*arguments).items()}  # noqa: E731
+        new: Any = lambda *arguments: factor * old(*arguments)  # noqa: E731
     elif isinstance(old, dict):
         new = {key: replace(settings, scales=factor * settings.scales) for key, settings in old.items()}
     else:

@@ -346,3 +346,22 @@ def test_a_few_rows_tied_at_zero_do_not_prove_that_nothing_happens_there():
     blend = Blend().fit(scores, rng.random(100) < scores)
     assert 0.005 < blend.predict([0.0])[0] < 0.05
     assert blend.members_["identity"].predict([0.0])[0] == pytest.approx(1 / 22)
+
+
+def test_a_score_without_meaning_gets_a_nearly_flat_map():
+    spreads = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        blend = Blend().fit(rng.random(100), rng.random(100) < 0.3)
+        spreads.append(blend.predict(np.linspace(0.05, 0.95, 19)).std())
+    assert np.mean(spreads) < 0.032  # 0.037 with lapses to one half
+
+
+def test_right_scores_of_a_thousand_rows_leave_weight_to_the_simple_maps():
+    weights = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        scores = expit(2.0 * rng.standard_normal(1000))
+        blend = Blend().fit(scores, rng.random(1000) < scores)
+        weights.append(blend.weights_["identity"] + blend.weights_["temperature"])
+    assert np.mean(weights) > 0.15

@@ -27,12 +27,11 @@ from calibrant.metrics.verdict import Verdict, judge_calibration
 from calibrant.tally import Tally
 
 # The Dirichlet prior of the weights, in rows of imagined evidence. With more rows than TURN the part of the simple maps
-# fades, as there are rows that can speak for them; with fewer that of the spline and of ABB does: a curve, and several
-# bins, need more.
-IDENTITY_ROWS, TEMPERATURE_ROWS = 0.3, 1.5
-SPLINE_ROWS, BAYES_ISO_ROWS, ABB_ROWS = 1.0, 0.5, 0.05
-TURN = 200.0
-DRAWN_ROWS = 0.3  # at most, where curves are drawn: that a stiff member predicts well does not say that it is right
+# fades, as there are rows that can speak for them; that of the spline and of ABB grows: curves and bins need rows.
+IDENTITY_ROWS, BAYES_ISO_ROWS, ABB_ROWS, TURN = 0.3, 0.5, 0.05, 200.0
+TEMPERATURE_AND_SPLINE = 1.5, 1.0
+# Where curves are drawn: that a stiff map predicts well, as it has little noise, does not say that it is right.
+DRAWN_TEMPERATURE_AND_SPLINE = 0.3, 6.0
 WEAK = 2.5  # deviation of the prior of level and slope, in logits, where the rows themselves have set both
 INTERVAL_DRAWS = 2000
 LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
@@ -140,9 +139,9 @@ class Blend(BayesianCalibrator):
         cells = self._cells  # each stands for its positives, then for its negatives
         likelihoods = np.column_stack([np.concatenate(each.leave_one_out(cells)) for each in self.members_.values()])
         counts = np.concatenate((cells.positives, cells.negatives))
-        prior = np.array(list(_prior_rows(n_rows).values()))
-        weights = linear_pool.pool_weights(likelihoods, counts, prior)
-        self._shares = linear_pool.pool_weights(likelihoods, counts, np.minimum(prior, DRAWN_ROWS))
+        weights = linear_pool.pool_weights(likelihoods, counts, _prior_rows(n_rows, *TEMPERATURE_AND_SPLINE))
+        drawn_rows = _prior_rows(n_rows, *DRAWN_TEMPERATURE_AND_SPLINE)
+        self._shares = linear_pool.pool_weights(likelihoods, counts, drawn_rows)
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         raw = links.clip(cells.scores)
         self._gain = _gain(likelihoods @ weights, np.concatenate((raw, 1.0 - raw)), counts)
@@ -269,15 +268,11 @@ class Blend(BayesianCalibrator):
         return scores if self._to_probability is None else self._to_probability(scores)
 
 
-def _prior_rows(n_rows: float) -> dict[str, float]:
-    simple, flexible = min(1.0, TURN / n_rows), min(1.0, n_rows / TURN)
-    return {
-        "identity": IDENTITY_ROWS * simple,
-        "temperature": TEMPERATURE_ROWS * simple,
-        "spline": SPLINE_ROWS * flexible,
-        "bayes_iso": BAYES_ISO_ROWS,
-        "abb": ABB_ROWS * flexible,
-    }
+def _prior_rows(n_rows: float, temperature: float, spline: float) -> Floats:
+    """Rows of imagined evidence for each member."""
+    simple, few = min(1.0, TURN / n_rows), n_rows / TURN
+    rows = [IDENTITY_ROWS * simple, temperature * simple, min(few, spline), BAYES_ISO_ROWS, ABB_ROWS * min(few, 1.0)]
+    return np.array(rows)
 
 
 def _curves(member: Any, scores: Floats, count: int, rng: np.random.Generator) -> Floats:
