@@ -232,14 +232,14 @@ def draw(kind, n, rng):
 TRUTHS = ("one good among nine useless", "one dominating", "copies", "independent", "a curve", "levels", "two together")
 
 
-def simulate(sizes, repetitions):
+def simulate(sizes, seeds):
     print("| truth | labels | excess | regret | coverage | width |")
     coverages = []
     for kind in TRUTHS:
         for size in sizes:
             rows = []
-            for repetition in range(repetitions):
-                rng = np.random.default_rng([repetition, size])
+            for seed in seeds:
+                rng = np.random.default_rng([seed, size])
                 (train, y, _), (test, _, p) = draw(kind, size, rng), draw(kind, 2000, rng)
                 model = PanelCalibrator(space=NO_PROBABILITIES).fit(train, y)
                 low, high = model.predict_interval(test)
@@ -250,7 +250,8 @@ def simulate(sizes, repetitions):
                 )
             excess, regret, coverage, width = np.mean(rows, axis=0)
             coverages.append(coverage)
-            said = f"{regret:+.1f}" if kind in TRUTHS[:2] else ""
+            error = np.std(rows, axis=0, ddof=1)[1] / len(rows) ** 0.5
+            said = f"{regret:+.1f} ± {error:.1f}" if kind in TRUTHS[:2] else ""
             print(f"| {kind} | {size} | {excess:.1f} | {said} | {coverage:.2f} | {width:.2f} |", flush=True)
     print(f"coverage on average {np.mean(coverages):.3f}, lowest {min(coverages):.2f}")
 
@@ -352,6 +353,7 @@ def main():
     parser.add_argument("--bound", action="store_true", help="only the price of not knowing which score it is")
     parser.add_argument("--alone", action="store_true", help="without rivals")
     parser.add_argument("--repetitions", type=int, default=6, help="of each simulated truth")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first of these repetitions")
     options = parser.parse_args()
     if options.bound:
         know_all_but_which(BOUND_REPETITIONS)
@@ -362,7 +364,7 @@ def main():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         measure_time()
-        simulate(SIZES[:5], options.repetitions)
+        simulate(SIZES[:5], range(options.first, options.first + options.repetitions))
         know_all_but_which(BOUND_REPETITIONS)
         compare_segments(options.repetitions)
         compare_tables(options.folder, None if options.alone else known)
