@@ -35,7 +35,7 @@ SECTIONS = {
         "One probability",
         """
 `Blend` under seven truths: a sigmoid, a flat line, a wave, a step, calibrated scores, rare events, a constant. A smooth
-prior cannot follow a wave with 100 rows; expect 0.81 there and not 0.90.
+prior cannot follow a wave with 100 rows; expect 0.83 there and not 0.90.
 """,
     ),
     "F2": (

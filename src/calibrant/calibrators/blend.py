@@ -32,6 +32,8 @@ IDENTITY_ROWS, BAYES_ISO_ROWS, ABB_ROWS, TURN = 0.3, 0.5, 0.05, 200.0
 TEMPERATURE_AND_SPLINE = 1.5, 1.0
 # Where curves are drawn: that a stiff map predicts well, as it has little noise, does not say that it is right.
 DRAWN_TEMPERATURE_AND_SPLINE = 0.3, 6.0
+# The score itself is one curve, sure of every digit: half of its share are curves of the spline, which lie around it.
+IDENTITY, SPLINE = 0, 2
 WEAK = 2.5  # deviation of the prior of level and slope, in logits, where the rows themselves have set both
 INTERVAL_DRAWS = 2000
 LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
@@ -142,6 +144,9 @@ class Blend(BayesianCalibrator):
         weights = linear_pool.pool_weights(likelihoods, counts, _prior_rows(n_rows, *TEMPERATURE_AND_SPLINE))
         drawn_rows = _prior_rows(n_rows, *DRAWN_TEMPERATURE_AND_SPLINE)
         self._shares = linear_pool.pool_weights(likelihoods, counts, drawn_rows)
+        if self.space == "probability":  # behind Platt's curve each draw has a line of its own
+            moved = 0.5 * self._shares[IDENTITY]
+            self._shares[[IDENTITY, SPLINE]] += -moved, moved
         self.weights_ = dict(zip(self.members_, weights.tolist(), strict=True))
         raw = links.clip(cells.scores)
         self._gain = _gain(likelihoods @ weights, np.concatenate((raw, 1.0 - raw)), counts)
