@@ -194,6 +194,15 @@ def test_predictions_intervals_and_draws_are_one_posterior(space, n):
     assert np.abs(draws.mean(axis=0) - blend.predict(grid)).mean() < 0.03
 
 
+def test_half_of_the_draws_that_the_score_would_have_are_curves_near_it(monkeypatch):
+    monkeypatch.setattr("calibrant._numerics.linear_pool.pool_weights", lambda *_: np.array([0.6, 0.1, 0.1, 0.1, 0.1]))
+    rng = np.random.default_rng(3)
+    scores, grid = rng.beta(2, 2, 100), np.linspace(0.1, 0.9, 9)
+    blend = Blend().fit(scores, rng.random(100) < scores)
+    exact = (np.abs(blend.sample_maps(grid, 4000) - grid) < 1e-12).all(axis=1)
+    assert exact.mean() == pytest.approx(0.3, abs=0.03)
+
+
 def test_a_member_that_the_labels_refute_does_not_shift_the_mean_of_many_rows():
     """A score that is off by a third keeps a weight, since some of its probabilities are right."""
     rng = np.random.default_rng(0)
