@@ -14,7 +14,7 @@ from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
 from calibrant.metrics import validation
 from calibrant.metrics.sample_size import auc_variance
-from calibrant.metrics.samples import GroupedRows, Seed, number_groups, read_columns
+from calibrant.metrics.samples import FEW_GROUPS, GroupedRows, Seed, number_groups, read_columns
 from calibrant.metrics.validation import Odds, ValidationSummary, check_line
 
 STEPS = 200  # the variance between centres stands still long before
@@ -196,6 +196,8 @@ def validate_centres(
     if len(parts) < 3:
         raise InvalidInputError(f"`centres` must have at least three with a calibration slope; got {len(parts)}.")
     remarks = [f"Left out, as they have no calibration slope: {', '.join(lost)}."] if lost else []
+    if len(parts) < FEW_GROUPS:
+        remarks.append(f"With {len(parts)} centres, fewer than {FEW_GROUPS}, tau is known but roughly.")
     every = list(parts.values())
     kept = np.flatnonzero(np.isin(groups.codes, [code for code, name in enumerate(samples) if name in parts]))
     own = GroupedRows(scores[kept], labels[kept], np.ones(len(kept)), number_groups(groups.codes[kept], len(kept)))
