@@ -53,7 +53,7 @@ PRIORS: dict[str, dict[str, tuple[Any, str]]] = {
         "median roughness of the spline": (spline_posterior, "ROUGH_TYPICAL"),
         "median scale of its straight part": (spline_posterior, "LINE_TYPICAL"),
         "scale of the temperature": (bayes_temperature, "SLOPE_SCALE"),
-        "probability of no lapse": (bayes_temperature, "NO_LAPSE"),
+        "probability of a score that says nothing": (bayes_temperature, "ONLY_LAPSES"),
     },
     "classes": {
         "power of the expected fit": (posterior, "EXPECTED_FIT_POWER"),
