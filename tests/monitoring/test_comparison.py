@@ -59,6 +59,13 @@ def test_the_e_value_depends_on_the_sum_alone():
     assert parts[1] == compare_tallies(b, b + a).e_value != parts[0]
 
 
+def test_a_fitted_calibrator_is_taken_as_its_map():
+    reference, current = day(np.random.default_rng(0)), day(np.random.default_rng(1))
+    calibrator = IsotonicCalibration().fit_tally(reference)
+    by_map = compare_tallies(reference, current, map_=calibrator.map_)
+    assert compare_tallies(reference, current, map_=calibrator).e_value == by_map.e_value
+
+
 def test_nothing_moved():
     tally = day(np.random.default_rng(6), 1000)
     result = compare_tallies(tally, tally).whole

@@ -141,7 +141,7 @@ def compare_tallies(
         Unweighted rows since then. When the comparison is repeated, it must be all of them: only then does the test
         stay valid however often it is looked at. `CalibrationMonitor` keeps such a sum, and notices a late change
         sooner.
-    map_ : CalibrationMap, MatrixMap or SegmentedMap, optional
+    map_ : CalibrationMap, MatrixMap, SegmentedMap or fitted calibrator, optional
         Turns scores into the probabilities that are tested. Without it the scores are the probabilities.
     classes : sequence, optional
         The labels of the columns of a matrix; by default those of the map, or the numbers of the columns.
@@ -164,6 +164,7 @@ def compare_tallies(
     >>> compare_tallies(before, now).alarms()
     ['b']
     """
+    map_ = getattr(map_, "map_", map_)
     before, now = _read("reference", reference, map_, classes), _read("current", current, map_, classes)
     watched = before if ALL in before or TOP in before else before | {NEW: Tally.empty()}
     predicted = gather(named_tallies.predict_tallies(now, map_), watched)
