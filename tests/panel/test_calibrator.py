@@ -115,9 +115,13 @@ def test_a_sample_of_many_rows_does_not_depend_on_their_order(monkeypatch):
     assert np.abs(p - truth).mean() < 0.08
 
 
-@pytest.mark.parametrize(("n", "every"), [(120, 3), (480, 10)])  # 480 rows with 528 in all are not fitted as 480 are
-def test_a_weight_of_two_is_a_row_twice(n, every):
-    """Not all rows are there twice: then every label is proved by its twin, and chance decides between steps."""
+@pytest.mark.parametrize(("n", "every"), [(150, 3), (480, 10)])  # 480 rows with 528 in all are not fitted as 480 are
+def test_a_weight_of_two_is_a_row_twice(monkeypatch, n, every):
+    """Not all rows are there twice: then every label is proved by its twin, and chance decides between steps.
+
+    Whether a map may fall is decided by draws, of which the last digit of a score can turn one: here none may.
+    """
+    monkeypatch.setattr("calibrant.calibrators.decreases.CERTAIN", 2.0)
     frame, y, _ = draw(n)
     new, _, _ = draw(50, 1)
     counts = np.where(np.arange(n) % every == 0, 2, 1)

@@ -182,8 +182,7 @@ class Features:
         """The mean of all logits, those of levels calibrated, as a probability."""
         raw, calibrated, k = self.places["reading", RAW[0]], self.places["reading", CALIBRATED], self.n_numeric
         logits = np.concatenate((columns[:, raw], columns[:, calibrated][:, k:]), axis=1)
-        # Summed row by row: a matrix product may give the last digit by a row's place, and equal rows are one score.
-        mean = ((logits + np.append(self.centre[0, :k], self.centre[3, k:])) * self.mean_weights).sum(axis=1)
+        mean = logits @ self.mean_weights + np.append(self.centre[0, :k], self.centre[3, k:]) @ self.mean_weights
         return np.clip(links.expit(mean), LEAST_MEAN, 1.0 - LEAST_MEAN)
 
     def pair(self, a: int, b: int, columns: Floats) -> Floats:
@@ -233,6 +232,5 @@ def complete(u: Floats, correlation: Floats) -> Floats:
         there = ~pattern
         rows = some[own.reshape(-1) == k]
         weights = np.linalg.solve(correlation[np.ix_(there, there)], correlation[np.ix_(there, pattern)])
-        # Row by row: the last digit of a matrix product may depend on a row's place, and maps have steps.
-        out[np.ix_(rows, pattern)] = (u[np.ix_(rows, there)][:, :, None] * weights).sum(axis=1)
+        out[np.ix_(rows, pattern)] = u[np.ix_(rows, there)] @ weights
     return out
