@@ -15,7 +15,15 @@ ON_LOGITS = 1e-3  # and of the logits, where probabilities are too small to show
 
 
 def interpolate(scores: Floats, x: Floats, y: Floats) -> Floats:
-    """Straight lines between the points (x, y), constant outside; x increases strictly."""
+    """Straight lines between the points (x, y), constant outside; x increases strictly. Of curves y (d, n), all."""
+    if y.ndim > 1:  # a place counts the points before a score, and as a fraction how far it is on to the next one
+        places = interpolate(scores, x, np.arange(len(x), dtype=np.float64))
+        left = places.astype(int)
+        begin, found = y[:, left], y[:, np.minimum(left + 1, len(x) - 1)]
+        found -= begin  # in place, as there may be gigabytes
+        found *= places - left
+        found += begin
+        return found
     found = np.interp(scores, x, y)
     if not np.isfinite(found).all():  # a slope between two points overflowed: no score is far from either
         nearest = y[np.maximum(np.searchsorted(x, scores, side="right") - 1, 0)]

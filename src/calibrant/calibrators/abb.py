@@ -144,9 +144,8 @@ class ABB(BayesianCalibrator):
 
     def interval_draws(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Maps whose lower and upper quantiles are the ends of intervals, by the model that `interval` names."""
-        drawn_at, *bounds = self._bounds(n_draws, rng)
-        low, high = (np.stack([interpolate(scores, drawn_at, draw) for draw in draws]) for draws in bounds)
-        return low, high
+        drawn_at, low, high = self._bounds(n_draws, rng)
+        return interpolate(scores, drawn_at, low), interpolate(scores, drawn_at, high)
 
     def _bounds(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
         """Scores, and drawn maps there whose quantiles are the lower and the upper ends of intervals."""

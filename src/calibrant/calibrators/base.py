@@ -246,6 +246,9 @@ class Calibrator(Estimator):
                 f"`fit_map` of {type(self).__name__} must return a MapFunction or a CalibrationMap; got "
                 f"{type(map_).__name__}."
             )
+        # Each method of this package is tested for it; looking takes as long as a small fit.
+        if not type(self).__module__.startswith("calibrant.") and (fault := map_.fault()):
+            raise InvalidInputError(f"The map of {type(self).__name__} is a function that {fault}.")
         self.map_ = replace(map_, fitted_range=(float(tally.scores[0]), float(tally.scores[-1])))
         self.classes_, self.n_features_in_, self.matrix_ = np.array([0, 1]), 1, None
         return self

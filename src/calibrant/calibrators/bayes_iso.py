@@ -100,7 +100,7 @@ class BayesIso(BayesianCalibrator):
 
     def draw_maps(self, scores: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
         """Independent draws of the whole map from its posterior, evaluated at `scores`, (n_draws, n)."""
-        return np.stack([interpolate(scores, self._scores, draw) for draw in self._posterior.draw(n_draws, rng)])
+        return interpolate(scores, self._scores, self._posterior.draw(n_draws, rng))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, at the cells of the fit."""

@@ -70,7 +70,10 @@ class BayesianTemperature(BayesianCalibrator):
         self._grid = grid_posterior(links.logit(cells.scores), cells.positives, cells.totals, self._level)
         self.temperature_ = float(np.exp(-self._grid.weights @ np.log(self._grid.slopes)))
         self.lapse_ = float(self._grid.weights @ self._grid.lapses)
-        x, y = straight_pieces(NODES, links.logit(self._grid.weights @ self._maps(NODES)), NODES[[0, -1]])
+        slopes, which = np.unique(self._grid.slopes, return_inverse=True)
+        heard = np.bincount(which, self._grid.weights * (1.0 - self._grid.lapses))  # the weight of each curve
+        mean = heard @ links.expit(slopes[:, None] * NODES) + self.lapse_ * self._level
+        x, y = straight_pieces(NODES, links.logit(mean), NODES[[0, -1]])
         return LogitLinear(x, y, 0.0, 0.0)
 
     def _maps(self, z: Floats, points: Ints | slice = slice(None)) -> Floats:
@@ -93,11 +96,11 @@ class BayesianTemperature(BayesianCalibrator):
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it; exact on the grid, but for its part in m."""
-        maps, rows = links.clip(self._maps(links.logit(tally.scores))), tally.total + 1.0
-        weights, lapses = self._grid.weights, self._grid.weights * self._grid.lapses / rows
-        positive, negative = 1.0 / maps, 1.0 / (1.0 - maps)
-        said = (1.0 - (1.0 - self._level) * lapses @ positive) / (weights @ positive)
-        return links.clip(said), links.clip((1.0 - self._level * lapses @ negative) / (weights @ negative))
+        maps = links.clip(self._maps(links.logit(tally.scores)))
+        weights = self._grid.weights * np.stack((np.ones(len(maps)), self._grid.lapses / (tally.total + 1.0)))
+        (positive, lapsed), (negative, lapsed_negative) = weights @ (1.0 / maps), weights @ (1.0 / (1.0 - maps))
+        said = (1.0 - (1.0 - self._level) * lapsed) / positive
+        return links.clip(said), links.clip((1.0 - self._level * lapsed_negative) / negative)
 
 
 class Grid(NamedTuple):

@@ -33,7 +33,7 @@ TEMPERATURE_AND_SPLINE = 1.5, 1.0
 # Where curves are drawn: that a stiff map predicts well, as it has little noise, does not say that it is right.
 DRAWN_TEMPERATURE_AND_SPLINE = 0.3, 6.0
 # The score itself is one curve, sure of every digit: half of its share are curves of the spline, which lie around it.
-IDENTITY, SPLINE = 0, 2
+IDENTITY, SPLINE, BAYES_ISO = 0, 2, 3
 WEAK = 2.5  # deviation of the prior of level and slope, in logits, where the rows themselves have set both
 INTERVAL_DRAWS = 2000
 LIGHT = 0.1  # a weight below which a member does not decide whether the blend falls
@@ -111,11 +111,7 @@ class Blend(BayesianCalibrator):
             tally = tally.rescored(self._to_probability(tally.scores))
             self._cells = tally.coarsen(_limits.BLEND_CELLS)
         self.members_ = {name: member.fit_tally(tally) for name, member in self._unfitted().items()}
-        weights = self._weigh(tally.total)
-        # Bayes-Iso costs the cube of its cells, and with little weight nobody sees the difference.
-        if self.weights_["bayes_iso"] > FEW_UP_TO:
-            self.members_["bayes_iso"] = BayesIso().fit_tally(tally)
-            weights = self._weigh(tally.total)
+        weights = self._weigh(tally)
         table = tabulate_mixture(weights, [member.map_.function for member in self.members_.values()])
         self.falls_: tuple[Fall, ...] = ()
         if self.monotone:
@@ -137,11 +133,17 @@ class Blend(BayesianCalibrator):
             return fitted
         return self._as_map(Sigmoid(0.0, float(links.logit(np.array(tally.base_rate))), "identity"), monotone=True)
 
-    def _weigh(self, n_rows: float) -> Floats:
-        cells = self._cells  # each stands for its positives, then for its negatives
+    def _weigh(self, tally: Tally) -> Floats:
+        cells, n_rows = self._cells, tally.total  # a cell stands for its positives, then for its negatives
         likelihoods = np.column_stack([np.concatenate(each.leave_one_out(cells)) for each in self.members_.values()])
         counts = np.concatenate((cells.positives, cells.negatives))
-        weights = linear_pool.pool_weights(likelihoods, counts, _prior_rows(n_rows, *TEMPERATURE_AND_SPLINE))
+        prior_rows = _prior_rows(n_rows, *TEMPERATURE_AND_SPLINE)
+        weights = linear_pool.pool_weights(likelihoods, counts, prior_rows)
+        # Bayes-Iso costs the cube of its cells, and with little weight nobody sees the difference.
+        if weights[BAYES_ISO] > FEW_UP_TO:
+            self.members_["bayes_iso"] = BayesIso().fit_tally(tally)
+            likelihoods[:, BAYES_ISO] = np.concatenate(self.members_["bayes_iso"].leave_one_out(cells))
+            weights = linear_pool.pool_weights(likelihoods, counts, prior_rows)
         drawn_rows = _prior_rows(n_rows, *DRAWN_TEMPERATURE_AND_SPLINE)
         self._shares = linear_pool.pool_weights(likelihoods, counts, drawn_rows)
         if self.space == "probability":  # behind Platt's curve each draw has a line of its own
@@ -195,8 +197,7 @@ class Blend(BayesianCalibrator):
         """Let each of few scores be off the curve by what its own rows say; between scores by what lies between."""
         logits = links.logit(drawn)
         off = deviations(logits[0][:, rows], self._cells, rng)
-        between = np.stack([np.interp(at, at[rows], one) for one in off])
-        return links.expit(logits + between)
+        return links.expit(logits + interpolate(at, at[rows], off))
 
     def _draw_pool(self, scores: Floats, count: int) -> Floats:
         """Weighted means of one curve of each member: what the members' own doubts make of their average.

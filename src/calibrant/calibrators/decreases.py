@@ -17,8 +17,9 @@ from calibrant._typing import Floats, Ints
 from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 
-DRAWS = 400
-CERTAIN = 0.968  # of the draws, so that the probability is at least 0.95 with their own error: a 90 % interval below 0
+FEW, MANY = 100, 2000  # draws: few show that no fall comes near to being certain, many decide where one does
+NEAR = 0.9
+CERTAIN = 0.96  # of the draws, so that the probability is at least 0.95 with their own error: a 90 % interval below 0
 PARTS = 4  # of each fall, any of which may be certain by itself
 RARE = 0.02  # nearer to 0 and 1 than this, what uncertainty does to the mean is nearly all of a fall
 EMPTY = 1e-9  # the weight of a node without rows, as a share of all
@@ -43,7 +44,10 @@ def pool_unsupported_decreases(
         return table, ()
     nodes = _nodes_to_ask(table)
     scores = links.expit(table.x[nodes])
-    shares = _falling_shares(table.y[nodes], draw(scores, DRAWS))
+    for count in (FEW, MANY):
+        shares = _falling_shares(table.y[nodes], draw(scores, count))
+        if shares.max() < NEAR:
+            break
     stretches = _certain_stretches(shares)
     seen = np.clip(scores, cells.scores[0], cells.scores[-1]).tolist()
     falls = tuple(Fall(seen[i], seen[j], float(shares[i:j, i + 1 : j + 1].max())) for i, j in stretches)

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibrant import _limits, _validation
 from calibrant._numerics import links
-from calibrant._numerics.piecewise import nearest_monotone, straight_pieces
+from calibrant._numerics.piecewise import interpolate, nearest_monotone, straight_pieces
 from calibrant._typing import ArrayLike, Floats
 from calibrant.calibrators.base import BayesianCalibrator
 from calibrant.calibrators.spline_posterior import SplinePosterior, fit_posterior
@@ -101,7 +101,7 @@ class SplineCalibration(BayesianCalibrator):
         if not self.monotone and len(z) < len(grid):
             return links.expit(self.posterior_.draws(z, n_draws, rng))
         drawn = self._shaped(self.posterior_.draws(grid, n_draws, rng))
-        return links.expit(np.array([np.interp(z, grid, curve) for curve in drawn]))
+        return links.expit(interpolate(z, grid, drawn))
 
     def leave_one_out(self, tally: Tally) -> tuple[Floats, Floats]:
         """Predict each row from the posterior without it, in closed form."""

@@ -70,8 +70,7 @@ def accepted_rank(right: Ints, errors: Ints, precision: float, alpha: float) -> 
 def levels_at(right: Floats, n_rows: int, precision: float, alpha: float) -> Floats:
     """About the levels of the tests at numbers of right rows, before anything is accepted."""
     _, levels = _first(n_rows, precision, alpha)
-    at: Floats = np.minimum(levels[-1] * (right / limit_counts(n_rows)[-1]) ** -FIRST, alpha)
-    return at
+    return np.minimum(levels[-1] * (right / limit_counts(n_rows)[-1]) ** -FIRST, alpha)
 
 
 @lru_cache(maxsize=64)

@@ -96,9 +96,8 @@ class GateRows:
             calibrator = Blend(space=space)
         elif isinstance(calibrator, str):
             calibrator = registry.create(calibrator)
-        model: HasPosterior = calibrator
-        if hasattr(calibrator, "fit_tally") and not hasattr(calibrator, "map_"):
-            model = clone(calibrator).fit_tally(self.labelled)
+        unfitted = hasattr(calibrator, "fit_tally") and not hasattr(calibrator, "map_")
+        model: HasPosterior = clone(calibrator).fit_tally(self.labelled) if unfitted else calibrator
         return model
 
     @property

@@ -89,13 +89,13 @@ class PosteriorTable:
         """Draws of the map at `scores`, (n_draws, n): some of the stored ones, or all of them several times."""
         count, rng = _validation.check_count("n_draws", n_draws), _validation.generator(random_state)
         chosen = np.resize(rng.permutation(len(self.draws)), count)
-        return _interpolate(_validation.as_floats(scores, "scores"), self.scores, _to_probabilities(self.draws[chosen]))
+        return interpolate(_validation.as_floats(scores, "scores"), self.scores, _to_probabilities(self.draws[chosen]))
 
     def interval(self, scores: Floats, level: float, predicted: Floats) -> tuple[Floats, Floats]:
         """Ends of intervals around the predictions; between stored levels they move as normal quantiles do."""
         wanted = NormalDist().inv_cdf(0.5 + 0.5 * _validation.check_level(level))
         normal = np.array([NormalDist().inv_cdf(0.5 + 0.5 * stored) for stored in self.levels])
-        low, high = (_interpolate(scores, self.scores, end) for end in (self.low, self.high))
+        low, high = (interpolate(scores, self.scores, end) for end in (self.low, self.high))
         below = _reach(np.maximum(predicted - low, 0.0), normal, wanted)
         above = _reach(np.maximum(high - predicted, 0.0), normal, wanted)
         return np.maximum(predicted - below, 0.0), np.minimum(predicted + above, 1.0)
@@ -154,11 +154,6 @@ def _choose_nodes(rows: LabelledRows, space: str) -> Floats:
     share = np.linspace(0.0, 1.0, EVEN_NODES)
     between = rows.low * (1.0 - share) + rows.high * share  # whose difference may be no double
     return np.unique(np.concatenate((rows.cells.scores, between, outer)))
-
-
-def _interpolate(scores: Floats, at: Floats, curves: Floats) -> Floats:
-    """Evaluate curves of straight pieces, (d, n), constant outside."""
-    return np.array([interpolate(scores, at, curve) for curve in curves])
 
 
 def _reach(distances: Floats, normal: Floats, wanted: float) -> Floats:

@@ -11,16 +11,13 @@ import numpy as np
 from calibrant import _validation
 from calibrant._numerics import bins
 from calibrant._typing import ArrayLike, Bools, Floats, RandomState
-from calibrant.errors import InvalidInputError, ModelFileError
+from calibrant.errors import ModelFileError
 from calibrant.estimates.estimation import EstimateMethods
 from calibrant.estimates.rows import LabelledRows
 from calibrant.maps.base import FrozenMap, domain, ends_like
 from calibrant.maps.files import plain_fields
 from calibrant.maps.functions import Chain, MapFunction
 from calibrant.maps.posterior_table import PosteriorTable
-
-CHECKED_KNOTS = 64  # of a map that is said never to fall: few, since every fit pays
-ROUNDING = 1e-9  # a fall that is none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,13 +63,6 @@ class CalibrationMap(FrozenMap, EstimateMethods):
     method: str = ""
     fitted_range: tuple[float, float] | None = None
     posterior: PosteriorTable | None = None
-
-    def __post_init__(self) -> None:
-        if self.monotone and not self._never_falls(CHECKED_KNOTS):
-            raise InvalidInputError(
-                f"The map of {self.method or 'this method'} is said never to fall, but this one does. Pass "
-                "monotone=False."
-            )
 
     @overload
     def __call__(self, scores: float) -> float: ...
@@ -137,23 +127,24 @@ class CalibrationMap(FrozenMap, EstimateMethods):
         space, monotone, method = (data.get(entry) for entry in ("space", "monotone", "method"))
         if space not in _validation.SPACES or not isinstance(monotone, bool) or not isinstance(method, str):
             raise ModelFileError("The entries `space`, `monotone` or `method` of this map are damaged.")
-        loaded = cls(MapFunction.from_dict(data.get("function", {})), space, method=method)
+        loaded = cls(MapFunction.from_dict(data.get("function", {})), space, monotone, method)
         if "fitted_range" in data:
             low, high = map(float, data["fitted_range"])
             loaded = replace(loaded, fitted_range=(low, high))
-        if not loaded.function.is_sound() or (monotone and not loaded._never_falls()):
-            raise ModelFileError("The numbers of this map are damaged: they do not define a function into [0, 1].")
-        return replace(loaded, monotone=monotone)
+        if fault := loaded.fault():
+            raise ModelFileError(f"The numbers of this map are damaged: they define a function that {fault}.")
+        return loaded
 
-    def _never_falls(self, most: int | None = None) -> bool:
-        """Whether it rises over its knots, or over so many of them."""
-        low, high = domain(self.space)
-        knots = self.function.knots()
-        if most is not None and len(knots) > most:
-            knots = knots[np.linspace(0, len(knots) - 1, most).astype(int)]
-        inner = np.concatenate((knots, np.linspace(0.0, 1.0, 101)))
-        scores = np.unique(np.concatenate(([low], inner[(inner > low) & (inner < high)], [high])))
-        return bool((np.diff(self.function(scores)) >= -(self.tolerance if most is None else ROUNDING)).all())
+    def fault(self) -> str:
+        """What a map cannot do and this function does, in words; empty if there is nothing."""
+        if self.function.is_sound():
+            low, high = domain(self.space)
+            inner = np.concatenate((self.function.knots(), np.linspace(0.0, 1.0, 101)))
+            values = self.function(np.unique(np.concatenate(([low], inner[(inner > low) & (inner < high)], [high]))))
+            if _validation.are_probabilities(values):
+                falls = self.monotone and (np.diff(values) < -self.tolerance).any()
+                return "falls, and is said never to: monotone=False would allow it" if falls else ""
+        return "does not go into [0, 1]"
 
     def test_vector(self) -> dict[str, Any]:
         """Scores over the whole range and at knots, with what the map makes of them."""

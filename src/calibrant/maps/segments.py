@@ -16,6 +16,7 @@ import numpy as np
 
 from calibrant import _validation
 from calibrant._numerics import links
+from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import ArrayLike, Floats, Ints, RandomState
 from calibrant.errors import InvalidInputError, ModelFileError
 from calibrant.maps.base import FrozenMap, as_columns, ends_like
@@ -413,9 +414,8 @@ class SegmentedMap(FrozenMap):
         pooled = self.basis.logits(self.pooled(scores))
         out: Floats = np.repeat(pooled[None], n_draws, axis=0)
         if isinstance(self.basis, Basis):
-            lines = [np.interp(scores, self.basis.scores, line) for line in self.pooled_deviations]
-            noise = rng.standard_normal((n_draws, len(lines)))
-            out += noise @ np.array(lines).reshape(-1, len(scores))
+            lines = interpolate(scores, self.basis.scores, self.pooled_deviations)
+            out += rng.standard_normal((n_draws, len(lines))) @ lines
         for term in self.terms:
             own = np.random.default_rng(rng.integers(2**63))  # new segments in one term change no other
             out += term.draw(self.basis.columns(term.kind, scores, pooled), codes, own, n_draws)

@@ -55,5 +55,4 @@ class Joint:
     def __call__(self, scaled: Floats) -> Floats:
         """The functions at standardised rows, (functions, n), in their precision."""
         near = nearness(scaled, self.landmarks.astype(scaled.dtype), self.reach)
-        out: Floats = self.root.astype(scaled.dtype) @ near.T - self.mean.astype(scaled.dtype)[:, None]
-        return out
+        return self.root.astype(scaled.dtype) @ near.T - self.mean.astype(scaled.dtype)[:, None]

@@ -106,8 +106,7 @@ def _mean_weights(features: Features, told: Told) -> Floats:
     for j in range(numeric):
         shares[j] += told["centre"].get(j, 0.0)
     shares[numeric:] = 1.0 / numeric
-    out: Floats = shares * numeric / count
-    return out
+    return shares * numeric / count
 
 
 def choose_rows(columns: list[Any], positive: Bools, weights: Floats) -> tuple[Ints, Floats]:
@@ -148,5 +147,4 @@ def correlate(u: Floats, there: Bools, weights: Floats) -> Floats:
     values, vectors = np.linalg.eigh(r)
     r = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     deviation = np.sqrt(np.diag(r))
-    out: Floats = r / deviation / deviation[:, None]
-    return out
+    return r / deviation / deviation[:, None]

@@ -142,5 +142,4 @@ class Prior:
 
 
 def _kind(key: Any) -> str:
-    kind: str = key if isinstance(key, str) else key[0]
-    return kind
+    return key if isinstance(key, str) else key[0]
