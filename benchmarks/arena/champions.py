@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["CHAMPIONS", "MatrixCatBoost", "OneVsRest", "OrderPreserving", "PlainMatrix"]
+__all__ = ["CHAMPIONS", "MatrixCatBoost", "OneVsRest", "OrderPreserving", "PlainMatrix", "logs"]
 
 FLOOR = 1e-12  # what smaller probabilities are read as where logarithms are taken
 FOLDS = 5
@@ -24,7 +24,7 @@ class MatrixCatBoost:
         from catboost import CatBoostClassifier
         from sklearn.model_selection import StratifiedKFold
 
-        x, self.n_classes = _logs(p), p.shape[1]
+        x, self.n_classes = logs(p), p.shape[1]
         self.models = []
         for train, rest in StratifiedKFold(FOLDS, shuffle=True, random_state=42).split(x, y):
             model = CatBoostClassifier(
@@ -45,7 +45,7 @@ class MatrixCatBoost:
         """Calibrated probabilities, (n, K)."""
         out = np.zeros(p.shape)
         for model in self.models:
-            out[:, np.asarray(model.classes_, dtype=int)] += model.predict_proba(_logs(p)) / len(self.models)
+            out[:, np.asarray(model.classes_, dtype=int)] += model.predict_proba(logs(p)) / len(self.models)
         return out
 
 
@@ -56,13 +56,13 @@ class PlainMatrix:
         """Learn from probabilities (n, K) and labels 0 … K − 1."""
         from sklearn.linear_model import LogisticRegression
 
-        self.model = LogisticRegression(C=np.inf, max_iter=1000).fit(_logs(p), y)
+        self.model = LogisticRegression(C=np.inf, max_iter=1000).fit(logs(p), y)
         return self
 
     def predict_proba(self, p: np.ndarray) -> np.ndarray:
         """Calibrated probabilities, (n, K)."""
         out = np.zeros(p.shape)
-        out[:, self.model.classes_] = self.model.predict_proba(_logs(p))
+        out[:, self.model.classes_] = self.model.predict_proba(logs(p))
         return out
 
 
@@ -119,7 +119,8 @@ def _venn_abers(p: np.ndarray, y: np.ndarray) -> Callable[[np.ndarray], np.ndarr
     return lambda x: model.predict_proba(np.column_stack((1.0 - x, x)))[0][:, 1]
 
 
-def _logs(p: np.ndarray) -> np.ndarray:
+def logs(p: np.ndarray) -> np.ndarray:
+    """Logarithms of probabilities, of which some may be zero."""
     return np.log(np.maximum(p, FLOOR))
 
 

@@ -26,6 +26,7 @@ import pandas as pd
 
 from benchmarks.arena import multiclass_summary
 from benchmarks.arena.champions import CHAMPIONS
+from benchmarks.arena.h_calibration import HCalibration
 from benchmarks.arena.methods import chosen, foreign_class
 from calibrant.calibrators import registry
 from calibrant.multiclass.blend import MatrixBlend
@@ -47,6 +48,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "calibrant.dirichlet_odir": lambda: DirichletCalibration(regularisation="odir"),
     multiclass_summary.RAW: lambda: registry.create("identity", "matrix"),
     **CHAMPIONS,
+    "h_calibration.temperatures": HCalibration,
 }
 
 
