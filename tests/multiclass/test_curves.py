@@ -26,7 +26,7 @@ def test_prior_is_gaussian_in_second_divided_differences():
 
 def test_evaluation_is_linear_interpolation_and_constant_beyond():
     curve = Curve.over([0.0, 1.0, 2.5, 3.0]).with_line()
-    x = np.array([[-5.0, 0.0], [0.7, 2.9], [3.0, 99.0]])
+    x = np.array([-5.0, 0.0, 0.7, 2.9, 3.0, 99.0])
     expected = np.stack([np.interp(x, curve.knots, column) for column in curve.values.T])
     np.testing.assert_allclose(curve(x), expected, atol=1e-12)
 

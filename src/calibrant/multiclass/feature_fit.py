@@ -50,7 +50,7 @@ class FeatureFit:
 
     def tempered(self, scores: np.ndarray[Any, Any], dtype: Any = np.float64) -> np.ndarray[Any, Any]:
         """ℓ with the classes in order, (n, K)."""
-        out = np.empty(scores.shape, dtype=dtype)
+        out = np.empty(scores.shape, dtype=dtype, order="F")
         for rows in chunks(scores):
             x = log_scores(scores[rows], self.space, self.floor)[:, self.order]
             out[rows] = log_softmax(self.inverse_temperature * x)

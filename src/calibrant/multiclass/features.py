@@ -71,15 +71,13 @@ class Curve:
         return int(self.values.shape[1])
 
     def __call__(self, x: Floats) -> Floats:
-        """The functions at x, (functions, ...), in the precision of x."""
+        """The functions at x, (functions, n), in the precision of x."""
         if len(self.knots) < 2 or not self.size:
-            return np.zeros((self.size, *x.shape), dtype=x.dtype)
+            return np.zeros((self.size, len(x)), dtype=x.dtype)
         knots, values = self.knots.astype(x.dtype), self.values.T.astype(x.dtype)
-        cell = np.clip(np.searchsorted(knots, x) - 1, 0, len(knots) - 2)
-        share = np.clip((x - knots[cell]) / np.diff(knots)[cell], 0.0, 1.0)
-        out: Floats = np.take(np.diff(values), cell, axis=1)
-        out *= share
-        out += np.take(values, cell, axis=1)
+        below = np.clip((x - knots[:-1, None]) / np.diff(knots)[:, None], 0.0, 1.0)  # the share of each piece below x
+        out: Floats = np.diff(values) @ below
+        out += values[:, :1]
         return out
 
 

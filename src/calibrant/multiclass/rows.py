@@ -74,9 +74,9 @@ class Rows:
     ) -> None:
         self.features, self.y, self.weights = features, y, weights
         n, n_classes = ell.shape
-        self.ell: np.ndarray[Any, Any] = (
-            ell if repeated_entries(weights, n_classes) <= DOUBLE_UP_TO else ell.astype(np.float32)
-        )
+        single = repeated_entries(weights, n_classes) > DOUBLE_UP_TO
+        # Class by class in memory, as are all arrays made like it, since every pass goes through classes.
+        self.ell = ell.astype(np.float32 if single else ell.dtype, order="F", copy=False)
         self.offset = self.ell if offset is None else offset
         self.layout = Layout.of(features, blocks, n_classes)
         self.places = [self.layout.places(k) for k in range(n_classes)]
@@ -165,7 +165,7 @@ class Rows:
 
     def curvature(self, p: Floats) -> Floats:
         """Minus the second derivatives: Σ_k V_k diag(w p_k) V_kᵀ − G diag(w) Gᵀ with G = Σ_k V_k diag(p_k), (D, D)."""
-        size, width = len(self.layout), len(self.places[0])
+        size, n_shared, width = len(self.layout), self.layout.n_shared, len(self.places[0])
         out, own = np.zeros((size, size)), np.zeros((self.layout.n_classes, width, width))
         # The first sum has a block of (M, M) for each class, whose coefficients lie in different places of the whole
         # matrix: it is gathered class by class and put in place at the end. The second runs over rows, with the mean
@@ -174,10 +174,12 @@ class Rows:
             w = self.weights[rows].astype(p.dtype)
             mass = w * p[rows].T
             mean = np.zeros((size, len(w)), dtype=p.dtype)
+            apart = mean[n_shared:].reshape(self.layout.n_classes, self.layout.n_own, len(w))
             for k, features in enumerate(classes):
                 weighted = mass[k] * features
                 own[k] += weighted @ features.T
-                mean[self.places[k]] += weighted
+                mean[:n_shared] += weighted[:n_shared]
+                apart[k] = weighted[n_shared:]
             mean /= np.sqrt(w)  # it holds w times the mean: its square divided by w is w times the mean's square
             out -= mean @ mean.T
         for places, block in zip(self.places, own, strict=True):
