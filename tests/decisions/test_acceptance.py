@@ -194,6 +194,16 @@ def test_unlabelled_rows_are_counted() -> None:
         assert gate.errors.value == pytest.approx(gate.n_accepted * (1.0 - gate.precision.value))
 
 
+def test_unlabelled_rows_on_another_scale_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random(300)
+    right = rng.random(300) < scores
+    with pytest.raises(InvalidInputError, match=r"`unlabelled` must lie in .*divide percentages by 100"):
+        acceptance(right, scores, precision=0.7, unlabelled=100.0 * scores)
+    margins = 8.0 * scores - 4.0
+    assert acceptance(right, margins, precision=0.7, unlabelled=margins, space="decision").threshold is not None
+
+
 def test_several_classes_are_judged_by_their_top_class() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.dirichlet([0.3, 0.3, 0.3], 900)

@@ -126,11 +126,11 @@ def acceptance(
         _validation.check_number("precision", precision, "rate")
     by_segment = segment is not None or isinstance(y_true, Mapping)
     if by_segment and (precision is None or unlabelled is not None):
-        raise InvalidInputError(
-            "A gate for each segment needs `precision`, and takes neither `budget` nor `unlabelled`."
-        )
+        raise InvalidInputError("A gate for each segment needs `precision` and takes no `budget` and no `unlabelled`.")
     options = {"sample_weight": sample_weight, "pos_label": pos_label, "space": space}
     rows = GateRows.read(y_true, scores, segment, unlabelled, **options)
+    if space == "probability" and unlabelled is not None:
+        _validation.check_unit_interval(rows[None].target.scores, "unlabelled")
     models: dict[Any, Any] = dict.fromkeys(rows)
     draws: dict[Any, Any] = dict.fromkeys(rows)
     if guarantee == "posterior" or calibrator is not None:
