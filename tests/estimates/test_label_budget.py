@@ -65,5 +65,5 @@ def test_between_trials_the_width_follows_a_power_of_the_labels():
 def test_a_saved_model_cannot_be_fitted_again(tmp_path):
     data = simulate.bayes_iso(100, rng=0)
     BayesIso().fit(data.scores, data.labels).save(tmp_path / "model.json")
-    with pytest.raises(InvalidInputError, match="can be fitted again"):
+    with pytest.raises(InvalidInputError, match="can be refitted"):
         labels_needed(calibrant.load(tmp_path / "model.json"), data.scores, width=0.1)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from calibrant import Tally
-from calibrant.estimates.rows import LabelledRows, count_scores, labelled_rows, outside
+from calibrant import BayesIso, Tally
+from calibrant.estimates.rows import LabelledRows, count_labels, count_scores, labelled_rows, outside
 
 
 def test_the_range_is_that_of_the_rows_not_of_their_cells():
@@ -34,3 +34,14 @@ def test_chance_leaves_rows_outside_without_a_warning():
 def test_models_without_memory_have_no_share():
     assert labelled_rows(object()) is None
     assert outside(object(), count_scores([0.5])) == (None, "")
+
+
+def test_all_rows_outside_are_a_hundred_per_cent():
+    rows = LabelledRows.of(Tally.from_arrays([0.4, 0.6], [0, 1]))
+    assert rows.warn_of(1.0).startswith("100 % of the rows")
+
+
+def test_counting_few_labels_stays_a_share():
+    for labels in ([0, 0, 1], [1, 1, 1]):
+        counted = count_labels(BayesIso().fit([0.2, 0.5, 0.8], labels), 0.9, 1.0)
+        assert 0.0 <= counted.low <= counted.value <= counted.high <= 1.0

@@ -118,9 +118,7 @@ def labels_needed(
     rows = labelled_rows(calibrator)
     if rows is None or not hasattr(calibrator, "fit_tally"):
         name = type(calibrator).__name__
-        raise InvalidInputError(
-            f"`calibrator` must be a fitted one of one score, which can be fitted again; {name} is not."
-        )
+        raise InvalidInputError(f"`calibrator` must be a fitted one of one score that can be refitted; {name} is not.")
     wanted, most = _validation.check_number("width", width, "positive"), _validation.check_count("most", most)
     times = _validation.check_count("n_simulations", n_simulations)
     tally, generator = as_unlabelled(unlabelled), _validation.generator(rng)

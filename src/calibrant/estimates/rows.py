@@ -6,7 +6,7 @@ Cost depends on the cells, never on the rows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -72,7 +72,7 @@ class LabelledRows:
         if share <= max(LEAST_SHARE, float(betaincinv(2.0, rows - 1.0, 1.0 - RARE))):
             return ""
         return (
-            f"{100 * share:.2g} % of the rows have scores outside {self.low:.4g} … {self.high:.4g}, the range of the "
+            f"{100 * share:.3g} % of the rows have scores outside {self.low:.4g} … {self.high:.4g}, the range of the "
             "labelled rows; there the answer rests on the model alone. Label some."
         )
 
@@ -101,7 +101,8 @@ def count_labels(model: Any, level: float, n_rows: float) -> Interval | None:
     total, positive = rows.cells.total, rows.cells.total_positive
     share = (positive + 0.5) / (total + 1.0)  # whose variance is never 0
     error = float(np.sqrt(share * (1.0 - share) * (1.0 / total + 1.0 / n_rows)))
-    return Interval.normal(positive / total, error, level)
+    found = Interval.normal(positive / total, error, level, lowest=0.0)
+    return replace(found, high=min(found.high, 1.0))
 
 
 def outside(model: Any, unlabelled: Tally) -> tuple[float | None, str]:
