@@ -163,7 +163,7 @@ def test_swapped_classes_are_remarked_once():
     ("arguments", "options", "message"),
     [
         (([0.1, 0.9],), {}, "`y` must be given"),
-        (([0.1, 0.9], [0, 1]), {}, "at least 2 rows of each class"),
+        (([0.1, 0.9], [0, 1]), {}, "needs 2 rows of each class"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"cv": 1}, "`cv` must be an integer of at least 2"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"repeats": 0}, "`repeats`"),
         (([0.1, 0.9] * 3, [0, 1] * 3), {"level": 2}, "`level`"),
@@ -177,6 +177,13 @@ def test_swapped_classes_are_remarked_once():
 def test_bad_input(arguments, options, message):
     with pytest.raises(InvalidInputError, match=message):
         compare(*arguments, **options)
+
+
+def test_no_more_folds_than_rows():
+    scores, labels = np.linspace(0.1, 0.9, 20), np.arange(20) % 2
+    with pytest.raises(InvalidInputError, match="`cv` must be at most the number of rows, 20; got 21"):
+        compare(scores, labels, methods=["platt"], cv=21)
+    assert compare(scores, labels, methods=["platt"], cv=20).n_rows == 20
 
 
 def test_the_function_is_the_public_name():

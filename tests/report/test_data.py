@@ -138,7 +138,7 @@ def test_a_method_that_does_not_exist_is_not_taken_for_too_few_rows(tally):
 
 @pytest.mark.parametrize("positives", [0, 1, 20])
 def test_rows_that_cannot_be_compared_are_refused(positives):
-    with pytest.raises(InvalidInputError, match="at least 2 rows of each class"):
+    with pytest.raises(InvalidInputError, match="needs 2 rows of each class"):
         make_report_data(np.linspace(0.1, 0.9, 20), np.arange(20) < positives)
 
 

@@ -14,7 +14,7 @@ from calibrant.metrics.folds import OutOfFold, group_members, predict_folds, spl
 from calibrant.metrics.samples import ClassSample, PanelSample, ScoreSample, read_panel, read_sample
 from calibrant.metrics.samples import read_problem as read_rows
 from calibrant.metrics.scores import describe_reversal
-from calibrant.tally import Tally
+from calibrant.tally import Tally, row_count
 
 NAMES = ("y", "scores")
 SEVERAL_SCORES = "If the columns are several scores of a row, pass a dictionary of columns, such as dict(table)."
@@ -31,14 +31,14 @@ class ScoreProblem:
         # takes the place of the raw score.
         self.has_raw = sample.space == "probability"
 
-    def check(self, cv: int) -> None:  # noqa: ARG002 - a fold may lack a class, as long as there are two rows of it
-        """Two rows of each class."""
+    def check(self, cv: int) -> None:
+        """Two rows of each class, as a fold may lack one, and a row for each fold."""
         tally = self.sample.tally
         rarer = min(tally.total_positive, tally.total - tally.total_positive)
         if rarer < 2.0:
-            raise InvalidInputError(
-                f"A comparison needs at least 2 rows of each class; the rarer has {rarer:g}. Add rows."
-            )
+            raise InvalidInputError(f"A comparison needs 2 rows of each class; the rarer has {rarer:g}. Add rows.")
+        if cv > tally.total:
+            raise InvalidInputError(f"`cv` must be at most the number of rows, {row_count(tally.total)}; got {cv}.")
 
     def split(self, cv: int, rng: np.random.Generator) -> list[Any]:
         """Folds of the tally, with groups kept together or in the order of time."""
