@@ -206,3 +206,24 @@ def test_states_of_every_shape(cli, refused, animals, files, tmp_path, shape):
     if "--by" in shape:
         fewer = write_teams(tmp_path / "fewer.csv", {"a": 0.0}, 3)
         assert "watches other names than" in refused("monitor", fewer, rows, *shape, *state)
+
+
+def test_looks_at_times_with_a_zone_keep_their_order(cli, tmp_path):
+    rows = [f"{(i % 10 + 0.5) / 10},{int(i % 10 > 4)}" for i in range(60)]
+    reference, later = tmp_path / "reference.csv", tmp_path / "later.csv"
+    reference.write_text("\n".join(["score,label", *rows]) + "\n")
+    days = ("2026-03-02 00:00:00+01:00", "2026-03-01 00:00:00+01:00")
+    timed = [f"{row},{days[i < 30]}" for i, row in enumerate(rows)]
+    later.write_text("\n".join(["score,label,at", *timed]) + "\n")
+    answer = cli("monitor", reference, later, "--time", "at", "--json")
+    assert answer.code == 0, answer.err
+    looks = json.loads(answer.out)["looks"]
+    assert [look["rows"] for look in looks] == [30, 30]
+    assert looks[0]["look"] < looks[1]["look"]
+
+
+def test_without_a_model_it_says_what_is_tested(cli, data, tmp_path):
+    said = "Without --model, the scores themselves are tested."
+    assert said in cli("monitor", data, data).out
+    cli("fit", data, "-m", "platt", "-o", tmp_path / "m.json")
+    assert said not in cli("monitor", data, data, "--model", tmp_path / "m.json").out

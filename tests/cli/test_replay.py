@@ -82,3 +82,11 @@ def test_one_score_and_several_periods_are_needed(refused, history, tmp_path):
     classes.write_text("cat,dog,label,month\n" + "0.3,0.7,dog,1\n0.8,0.2,cat,2\n" * 4)
     assert "one score column" in refused("replay", classes, "--time", "month", "--score", "cat,dog")
     assert "at least two periods" in refused("replay", path, "--time", "month", "--first", "7")
+
+
+def test_times_that_nobody_joined_are_refused(refused, tmp_path):
+    path = tmp_path / "seconds.csv"
+    path.write_text("score,label,at\n" + "".join(f"0.5,{i % 2},{i}\n" for i in range(2001)))
+    message = refused("replay", path, "--time", "at")
+    assert "--time 'at' has more than 2000 values" in message
+    assert "--every" in message

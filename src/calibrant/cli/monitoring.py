@@ -107,14 +107,15 @@ def _read_looks(rows: options.RowOptions, time: str | None, before: Problem) -> 
         return
     with open_table(rows.files) as table:
         check_name(table, time, "--time")
-        column = quote(time)
-        moments = table.values(f"SELECT DISTINCT {column}, {column}::VARCHAR FROM rows ORDER BY 1 LIMIT {MOST_LOOKS}")
+        name = quote(time)
+        # As text: DuckDB needs another package to hand over a time with its zone.
+        moments = table.values(f"SELECT {name}::VARCHAR FROM rows GROUP BY {name} ORDER BY {name} LIMIT {MOST_LOOKS}")
         if len(moments) == MOST_LOOKS:
             raise Refusal(f"--time '{time}' has {MOST_LOOKS} values or more; make a column of days or months from it.")
-        for _, moment in moments:
+        for (moment,) in moments:
             if moment is None:
                 raise Refusal(f"--time '{time}' is missing in some rows; fill it, or drop them.")
-            seen = table.relation.filter(f"{column}::VARCHAR = {literal(moment)}")
+            seen = table.relation.filter(f"{name}::VARCHAR = {literal(moment)}")
             yield read_problem(Table(moment, seen, connection=table.connection), before.columns, **how)
 
 
@@ -147,7 +148,8 @@ def _print(watched: Any, change: Any, looks: list[Any], *, alpha: float, first: 
     texts = [[one["look"], *(f"{one[key]:{form[key]}}" for key in form), e_text(one["e_value"])] for one in looks]
     print_table("", ["look", "rows", "predicted", "happened", "e-value"], texts)
     raised = "" if first is None else f" First raised by {first}."
-    sys.stdout.write(f"{escape(watched.describe(alpha) + raised)}\n")
+    tested = "" if watched.map_ is not None else " Without --model, the scores themselves are tested."
+    sys.stdout.write(f"{escape(watched.describe(alpha) + raised + tested)}\n")
 
 
 @options.reads_rows("space")
@@ -173,6 +175,8 @@ def replay(
     problem = _check_shape(rows.read(time=time), "score", "panel")
     shape, (scores, labels, _, periods, _) = problem.shape, problem.rows
     method = registry.create("panel" if shape == "panel" else "blend", shape, space=rows.space or "probability")
+    if every is None and len(set(periods)) > MOST_LOOKS:
+        raise Refusal(f"--time '{time}' has more than {MOST_LOOKS} values; --every month, for instance, joins dates.")
     how: dict[str, Any] = {"delay": delay, "n_reference": first, "clustered": clustered, "level": level, "every": every}
     with progress("replaying"):
         found = walk_forward(scores, labels, periods, reference=method, **how)

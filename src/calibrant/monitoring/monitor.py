@@ -213,9 +213,7 @@ def _as_plain(name: Any) -> Any:
         return [_as_plain(key) for key in name]
     plain = name.item() if isinstance(name, np.generic) else name
     if not isinstance(plain, str | int | float | None):
-        raise InvalidInputError(
-            f"Names must be strings, numbers or None to be saved; got {name!r}. Rename the segments."
-        )
+        raise InvalidInputError(f"Names to save must be strings, numbers or None; got {name!r}. Rename the segments.")
     return plain
 
 
