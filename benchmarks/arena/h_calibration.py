@@ -62,23 +62,18 @@ class EventLoss:
     def __call__(self, p: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:
         """Of labels 0 … K − 1."""
         n_classes = p.shape[1]
-        gap = p - (np.arange(n_classes) == y[:, None])
-        losses, gradient = np.zeros(n_classes), np.zeros(p.shape)
+        gap = (p - (np.arange(n_classes) == y[:, None])).ravel()
+        order = np.argsort(p, axis=None)
+        label = y[order // n_classes]
+        losses, gradient = np.zeros(n_classes), np.zeros(p.size)
         for k in range(n_classes):
-            others = y != k
-            if others.any():
-                losses[k], slope = self._of_events(k, p[others].ravel(), gap[others].ravel())
-                gradient[others] += slope.reshape(-1, n_classes)
-        return float(losses.mean()), gradient / n_classes
-
-    def _of_events(self, k: int, p: np.ndarray, gap: np.ndarray) -> tuple[float, np.ndarray]:
-        order = np.argsort(p)
-        local = _windows(gap[order], self.window)
-        sizes = self._cluster_sizes(k, p[order])
-        weight = np.repeat(1.0 / (self.clusters * np.maximum(sizes, 1)), sizes)
-        slope = np.empty(len(p))
-        slope[order] = _windows(weight * np.sign(local), self.window)
-        return float(weight @ np.abs(local)), slope
+            events = order[label != k]
+            local = _windows(gap[events], self.window)
+            sizes = self._cluster_sizes(k, p.ravel()[events])
+            weight = np.repeat(1.0 / (self.clusters * np.maximum(sizes, 1)), sizes)
+            losses[k] = weight @ np.abs(local)
+            gradient[events] += _windows(weight * np.sign(local), self.window)
+        return float(losses.mean()), gradient.reshape(p.shape) / n_classes
 
     def _cluster_sizes(self, k: int, values: np.ndarray) -> np.ndarray:
         """How many of the sorted values are in each cluster, by k-means from the centres that class k had before."""
@@ -103,24 +98,23 @@ def _borders(values: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 def _windows(values: np.ndarray, window: int) -> np.ndarray:
     """Sums of neighbours up to half a window away, with zeros beyond the ends, over the size of a window."""
-    sums = np.concatenate(([0.0], values.cumsum()))
-    at = np.arange(len(values))
-    high, low = np.minimum(at + window // 2 + 1, len(values)), np.maximum(at - window // 2, 0)
-    return (sums[high] - sums[low]) / (window + 1)
+    sums = np.pad(np.concatenate(([0.0], values.cumsum())), window // 2, mode="edge")
+    return (sums[window // 2 * 2 + 1 :] - sums[: len(values)]) / (window + 1)
 
 
 def _temperatures(x: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The mixture of softmax(|a| x) with weights |v| / Σ|v|, and what makes derivatives by (a, v) of those by it."""
-    slope, weight = np.abs(at[0]), np.abs(at[1]) / np.abs(at[1]).sum()
-    parts = np.exp(x[None] * slope[:, None, None])
+    slope, total = np.abs(at[0]), np.abs(at[1]).sum()
+    weight = np.abs(at[1]) / total
+    parts = np.multiply.outer(slope, x)
+    np.exp(parts, out=parts)
     parts /= parts.sum(axis=2, keepdims=True)
 
     def slopes(gradient: np.ndarray) -> np.ndarray:
-        steered = parts * gradient
-        each = steered.sum(axis=(1, 2))
-        by_slope = weight * (steered * (x - (parts * x).sum(axis=2, keepdims=True))).sum(axis=(1, 2))
-        by_weight = (each - weight @ each) / np.abs(at[1]).sum()
-        return np.sign(at) * np.array([by_slope, by_weight])
+        by_row = np.einsum("mnk,nk->mn", parts, gradient)
+        spread = np.einsum("mnk,nk->m", parts, gradient * x) - (by_row * np.einsum("mnk,nk->mn", parts, x)).sum(axis=1)
+        each = by_row.sum(axis=1)
+        return np.sign(at) * np.array([weight * spread, (each - weight @ each) / total])
 
     return np.tensordot(weight, parts, axes=1), slopes
 
