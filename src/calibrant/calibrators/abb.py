@@ -11,7 +11,7 @@ from calibrant._numerics import links
 from calibrant._numerics.piecewise import interpolate
 from calibrant._typing import Bools, Floats, Ints, RandomState
 from calibrant.calibrators.base import BayesianCalibrator, quantile_ends
-from calibrant.calibrators.published.sbb import check_binning_parameters, counts, lam_grid, unit_range
+from calibrant.calibrators.published.sbb import counts, sum_binnings, unit_range
 from calibrant.maps.functions import MapFunction, Step
 from calibrant.maps.tabulate import tabulate_scores
 from calibrant.tally import Tally
@@ -100,16 +100,10 @@ class ABB(BayesianCalibrator):
         self.random_state = random_state
 
     def fit_map(self, tally: Tally) -> MapFunction:
-        from calibrant._compiled import partitions
-
-        check_binning_parameters(self.alpha, self.beta, self.max_cells)
         _validation.check_choice("interval", self.interval, INTERVALS)
         _validation.check_count("n_draws", self.n_draws)
-        grid = lam_grid(self.lam, "average")
-        cells = tally.coarsen(self.max_cells)
-        x, _ = unit_range(cells.scores)
+        cells, x, grid, log_f, _ = sum_binnings(self, tally, "average")
         alpha, beta = float(self.alpha), float(self.beta)
-        log_f, _ = partitions.forward(x, *counts(cells), grid, alpha, beta, False)
         log_evidence = log_f[:, -1]
         self.cells_ = cells
         self.lam_grid_ = grid

@@ -257,8 +257,7 @@ class MatrixMap(FrozenMap):
 
     def test_vector(self) -> dict[str, Any]:
         """A few rows from undecided to sure, with what the map makes of them."""
-        n_classes = len(self.classes)
-        logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(n_classes)))
+        logits = np.outer([0.0, 1.0, 3.0, 9.0], np.cos(np.arange(len(self.classes))))
         scores = logits if self.space == "decision" else softmax(logits)
         return {"scores": scores.tolist(), "probabilities": self(scores).tolist()}
 

@@ -77,14 +77,12 @@ def class_tallies(sample: ClassSample) -> Iterator[Tally]:
 def top_label(y_true: ArrayLike, y_prob: ArrayLike) -> tuple[Bools, Floats]:
     """Whether the most probable class of each row was right, and its probability."""
     sample = read_classes(y_true, y_prob)
-    top = sample.probabilities.argmax(axis=1)
-    return top == sample.labels, sample.probabilities[np.arange(len(top)), top]
+    return sample.probabilities.argmax(axis=1) == sample.labels, sample.probabilities.max(axis=1)
 
 
 def top_label_tally(labels: Ints, probabilities: Floats, weights: Floats | None = None) -> Tally:
     """The probability of the most probable class of each checked row, and whether it was right."""
-    top = probabilities.argmax(axis=1)
-    return Tally.from_arrays(probabilities[np.arange(len(top)), top], top == labels, weights)
+    return Tally.from_arrays(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels, weights)
 
 
 @of_classes
@@ -162,8 +160,7 @@ class _Gaps:
 
     def draw(self, generator: np.random.Generator) -> Ints:
         """Labels from the probabilities."""
-        above = generator.random((len(self.matrix), 1)) > self.cumulative[:, :-1]
-        return above.sum(axis=1)
+        return (generator.random((len(self.matrix), 1)) > self.cumulative[:, :-1]).sum(axis=1)
 
     def families(self, labels: Ints) -> list[float]:
         """The sum of squared gaps of each family; the first has one gap."""

@@ -4,7 +4,7 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaln, ndtri
+from scipy.special import betaln, ndtri, softmax
 
 from calibrant._typing import Bools, Floats
 from calibrant.calibrators.blend import Blend
@@ -89,8 +89,7 @@ def fit_category(name: str, values: list[str | None], positive: Bools, weights: 
     base = float((k.sum() + 1.0) / (n.sum() + 2.0))
     a = STRENGTHS * base
     evidence = np.log(SHARES) + (betaln(k + a, n - k + STRENGTHS - a) - betaln(a, STRENGTHS - a)).sum(axis=1)
-    shares = np.exp(evidence - evidence.max())
-    shares /= shares.sum()
+    shares = softmax(evidence)
     one = np.minimum(weights, 1.0)
     own = np.where(positive, k[codes] - one + a, (n - k)[codes] - one + STRENGTHS - a)
     said = own / (n[codes] - one + STRENGTHS)

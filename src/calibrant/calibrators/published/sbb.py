@@ -75,17 +75,12 @@ class SBB(Calibrator):
     def fit_map(self, tally: Tally) -> Step:
         from calibrant._compiled import partitions
 
-        grid = lam_grid(self.lam, "best")
-        check_binning_parameters(self.alpha, self.beta, self.max_cells)
-        cells = tally.coarsen(self.max_cells)
-        x, _ = unit_range(cells.scores)
-        alpha, beta = float(self.alpha), float(self.beta)
-        log_v, backpointers = partitions.forward(x, *counts(cells), grid, alpha, beta, True)
+        cells, _, grid, log_v, backpointers = sum_binnings(self, tally, "best")
         which = int(log_v[:, -1].argmax())
         self.lam_ = float(grid[which])
         self.log_score_ = float(log_v[which, -1])
         starts = partitions.trace(backpointers[which])
-        self.bins_ = _bin_table(cells, starts, alpha, beta)
+        self.bins_ = _bin_table(cells, starts, float(self.alpha), float(self.beta))
         before, after = cells.scores[starts[1:] - 1], cells.scores[starts[1:]]
         edges = before + (0.5 * after - 0.5 * before)
         return Step(edges, self.bins_["mean"])
@@ -120,11 +115,19 @@ def lam_grid(lam: Any, word: str) -> Floats:
     return grid
 
 
-def check_binning_parameters(alpha: Any, beta: Any, max_cells: Any) -> None:
-    """Refuse a prior or a number of cells that makes no sense."""
-    _validation.check_number("alpha", alpha, "positive")
-    _validation.check_number("beta", beta, "positive")
-    _validation.check_count("max_cells", max_cells, 2)
+def sum_binnings(method: Any, tally: Tally, word: str) -> tuple[Tally, Floats, Floats, Floats, npt.NDArray[np.intp]]:
+    """Cells, their scores from 0 to 1 and the values of λ, with what `partitions.forward` makes of them.
+
+    `word` is the name of the default grid of λ; "best" also asks for maxima in place of sums.
+    """
+    from calibrant._compiled import partitions
+
+    grid = lam_grid(method.lam, word)
+    alpha = _validation.check_number("alpha", method.alpha, "positive")
+    beta = _validation.check_number("beta", method.beta, "positive")
+    cells = tally.coarsen(_validation.check_count("max_cells", method.max_cells, 2))
+    x, _ = unit_range(cells.scores)
+    return cells, x, grid, *partitions.forward(x, *counts(cells), grid, alpha, beta, word == "best")
 
 
 def counts(cells: Tally) -> tuple[Floats, Floats]:
