@@ -5,6 +5,7 @@
 - `internal`: `validate` of a logistic regression that overfits: mean of corrected minus true measures, and intervals.
 - `centres`: `validate_centres`: the average centre, and a new centre by the prediction interval.
 - `imputations`: `pool_imputations` of ten tables with imputed values.
+- `outlooks`: three intervals of a new centre, from effects and errors alone, where centres differ by nothing or much.
 
 Run with ``python -m benchmarks.accuracy.clinic [runs]``, all or one of these before the number of runs. After
 ``internal`` may stand "bootstrap", "632+" or "cross_validation". With "second" the design is another one: another base
@@ -19,7 +20,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 from sklearn.linear_model import LogisticRegression
 
 import calibrant
@@ -27,6 +28,7 @@ from calibrant import Tally
 from calibrant._numerics import links
 from calibrant.intervals import Interval
 from calibrant.metrics import pool_imputations, validate_centres, validation_summary
+from calibrant.metrics.pooling import SHARES, expect_effect, pool_effects
 from calibrant.metrics.validation import LINKS, measure_named, measure_tally
 
 CUTS = np.array([0.1, 0.3])
@@ -71,9 +73,12 @@ class Design(NamedTuple):
         """The true measures of a centre with these effects: those of rows at many quantiles."""
         z = self.mean + self.spread * ndtri((np.arange(4000) + 0.5) / 4000)
         level, slope = self.effects(icc, np.array(normal))
-        truth = links.expit(level + slope * z)
-        labels, twice = np.repeat([1, 0], len(z)), np.tile(links.expit(z), 2)
-        return measure_tally(Tally.from_arrays(twice, labels, np.append(truth, 1.0 - truth)), CUTS)
+        return measure_tally(expected_tally(links.expit(z), links.expit(level + slope * z)), CUTS)
+
+
+def expected_tally(p: np.ndarray, truth: np.ndarray) -> Tally:
+    """Rows with these predictions, each positive in the share that the truth says."""
+    return Tally.from_arrays(np.tile(p, 2), np.repeat([1, 0], len(p)), np.append(truth, 1.0 - truth))
 
 
 FIRST = Design()
@@ -148,19 +153,20 @@ def internal(seeds: range, design: Design) -> None:
     if design is SECOND:  # a fifth of the rows have the event, twelve features
         n, effects, level = 400, [0.6, -0.6, 0.4, 0.4, 0.2, -0.2, 0, 0, 0, 0, 0, 0], -1.7
 
-    def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def rows(n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
         x = rng.normal(0, 1, (n, len(effects)))
-        return x, rng.random(n) < links.expit(x @ effects + level)
+        chances = links.expit(x @ effects + level)
+        return x, rng.random(n) < chances, chances
 
-    model, (others, outcomes) = LogisticRegression(C=np.inf), rows(50_000, 10**6)
+    model, (others, _, chances) = LogisticRegression(C=np.inf), rows(50_000, 10**6)
     for method in [word for word in sys.argv if word in METHODS] or METHODS:
         off, before, held = defaultdict(list), defaultdict(list), Held()
         for seed in seeds:
-            x, y = rows(n, seed)
+            x, y, _ = rows(n, seed)
             found = calibrant.validate(model, x, y, method=method, n_resamples=METHODS[method], level=0.95)
             p = model.fit(x, y).predict_proba(others)[:, 1]
-            truth = measure_tally(Tally.from_arrays(p, outcomes), np.empty(0))
+            truth = measure_tally(expected_tally(p, chances), np.empty(0))
             held.add(found.measures, truth)
             for name, value in truth.items():
                 off[name].append(found[name].value - value)
@@ -192,6 +198,42 @@ def centres(seeds: range, design: Design) -> None:
             new.add(found.columns["new centre"], other)
         for title, held in (("average centre", average), ("new centre", new)):
             held.show(f"validate_centres, {n_centres} centres of {size}, ICC {icc}, {title}", list(POOLED))
+
+
+def outlooks(seeds: range, design: Design) -> None:
+    """New effects by all that tau may be, by its estimate, and under a prior that holds centres for alike."""
+    ways = {"distribution of tau": expect_effect, "estimate of tau": _by_estimate, "prior of tau": _by_prior}
+    for n_centres in [number for number, _ in design.centres]:
+        for tau in (0.0, 0.2, 0.4, 0.7, 1.0, 2.0):
+            held = Held()
+            for seed in seeds:
+                rng = np.random.default_rng([seed, n_centres])
+                errors = np.sqrt(rng.uniform(0.5, 1.5, n_centres))
+                values, new = tau * rng.normal(size=n_centres) + errors * rng.normal(size=n_centres), tau * rng.normal()
+                found = {name: way(values, errors, 0.95) for name, way in ways.items()}
+                held.add({name: Interval(0.0, *ends, 0.95) for name, ends in found.items()}, dict.fromkeys(ways, new))
+            held.show(f"new effect, {n_centres} centres, tau {tau} of the error of a centre", list(ways))
+
+
+def _by_estimate(values: np.ndarray, errors: np.ndarray, level: float) -> np.ndarray:
+    """By the estimate of tau, with Student's t (Higgins, Thompson and Spiegelhalter)."""
+    mean, error, tau, _ = pool_effects(values, errors)
+    return mean + stdtrit(len(values) - 2, 0.5 + 0.5 * level * np.array([-1, 1])) * np.hypot(tau, error)
+
+
+def _by_prior(values: np.ndarray, errors: np.ndarray, level: float) -> np.ndarray:
+    """By the posterior under a half-normal prior of tau, as wide as half the error of a centre."""
+    tau = np.linspace(0.0, 10.0, 400)
+    weights = 1.0 / (errors[:, None] ** 2 + tau**2)
+    totals = weights.sum(axis=0)
+    means = values @ weights / totals
+    left = (weights * (values[:, None] - means) ** 2).sum(axis=0)
+    log_posterior = 0.5 * (np.log(weights).sum(axis=0) - np.log(totals) - left - (tau / 0.5) ** 2)
+    posterior = np.exp(log_posterior - log_posterior.max())
+    shares = np.repeat(posterior / posterior.sum() / len(SHARES), len(SHARES))
+    effects = (means[:, None] + np.sqrt(tau**2 + 1.0 / totals)[:, None] * ndtri(SHARES)).ravel()
+    order = effects.argsort()
+    return np.interp(0.5 + 0.5 * level * np.array([-1, 1]), shares[order].cumsum(), effects[order])
 
 
 def imputations(seeds: range, design: Design) -> None:
@@ -238,6 +280,7 @@ JOBS = {
     "internal": internal,
     "centres": centres,
     "imputations": imputations,
+    "outlooks": outlooks,
 }
 
 if __name__ == "__main__":
