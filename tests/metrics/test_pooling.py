@@ -8,7 +8,7 @@ from calibrant import metrics
 from calibrant._numerics import links
 from calibrant.errors import InvalidInputError
 from calibrant.intervals import Interval
-from calibrant.metrics.pooling import expect_effect, pool_effects
+from calibrant.metrics.pooling import _firth_slope, expect_effect, pool_effects
 from calibrant.metrics.validation import ValidationSummary
 
 
@@ -35,6 +35,63 @@ def test_effects_that_agree_have_no_spread():
     assert (tau, i_squared) == (0.0, 0.0)
     assert error == pytest.approx((1 / errors**2).sum() ** -0.5)
     assert mean == pytest.approx(1.0, abs=0.01)
+
+
+def test_agrees_with_metafor():
+    # rma(yi, vi) of dat.bcg, as its documentation prints it: log risk ratios of 13 trials of a vaccine.
+    values = [-0.8893, -1.5854, -1.3481, -1.4416, -0.2175, -0.7861, -1.6209, 0.0120, -0.4694, -1.3713, -0.3394, 0.4459]
+    squares = [0.3256, 0.1946, 0.4154, 0.0200, 0.0512, 0.0069, 0.2230, 0.0040, 0.0564, 0.0730, 0.0124, 0.5325, 0.0714]
+    mean, _, tau, i_squared = pool_effects(np.array([*values, -0.0173]), np.sqrt(squares))
+    assert mean == pytest.approx(-0.7145, abs=2e-4)
+    assert tau**2 == pytest.approx(0.3132, abs=5e-4)
+    assert i_squared == pytest.approx(0.9222, abs=5e-4)
+
+
+def test_no_tau_has_no_share():
+    # Cochran's Q is above its degrees of freedom, but the likelihood is highest without a variance between centres.
+    values, errors = np.array([0.0, 0.0, 0.0, 0.85]), np.array([0.1, 0.1, 0.1, 0.4])
+    assert values**2 @ errors**-2.0 > 3.0
+    assert pool_effects(values, errors)[2:] == (0.0, 0.0)
+
+
+def test_a_slope_of_few_positives_is_that_of_firth():
+    rng = np.random.default_rng(2)
+    z = rng.normal(-2.0, 1.2, 40)
+    y = rng.random(40) < links.expit(z)
+    features = np.column_stack((np.ones(40), z))
+
+    def penalised(line):
+        p = links.expit(features @ line)
+        information = (features.T * (p * (1.0 - p))) @ features
+        return -np.log(np.where(y, p, 1.0 - p)).sum() - 0.5 * np.linalg.slogdet(information)[1]
+
+    slope, error = _firth_slope(y, links.expit(z))
+    assert slope == pytest.approx(optimize.minimize(penalised, [0.0, 1.0]).x[1], abs=0.01)
+    usual = metrics.calibration_slope(y, links.expit(z)).slope
+    assert slope < usual.value - 0.05
+    assert error == pytest.approx(usual.width / (2.0 * stats.norm.ppf(0.95)), rel=0.3)
+
+
+def test_the_average_slope_is_not_pulled_down_by_low_ones():
+    # By maximum likelihood and its own errors, the mean of these is 1.34.
+    slopes, centre = [], np.arange(1200) % 20
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(0.0, 1.0, 1200)
+        y = rng.random(1200) < links.expit(1.4 * z - 1.5)
+        slopes.append(metrics.validate_centres(y, links.expit(z), centre, n_resamples=2)["slope"].value)
+    assert np.mean(slopes) == pytest.approx(1.4, abs=0.03)
+
+
+def test_slopes_of_as_many_positives_count_alike():
+    y, p, centre = rows(8, 100, 0.5, 3)
+    found = metrics.validate_centres(y, p, centre, n_resamples=2, level=0.95)
+    slopes, errors = np.transpose([_firth_slope(y[centre == k], p[centre == k]) for k in range(8)])
+    mass = np.array([y[centre == k].mean() * (1.0 - y[centre == k].mean()) for k in range(8)])
+    mean, error, tau, _ = pool_effects(slopes, np.sqrt(mass @ (mass * errors**2) / mass.sum() / mass))
+    assert found["slope"].value == pytest.approx(mean)
+    assert found["slope"].width == pytest.approx(2.0 * stats.t.ppf(0.975, 7) * error)
+    assert found.columns["tau"]["slope"] == pytest.approx(tau)
 
 
 def test_a_new_effect_by_draws():
@@ -113,6 +170,7 @@ def test_centres_have_a_table_a_mean_and_an_outlook():
     assert ratio.low * ratio.high == pytest.approx(ratio.value**2)  # symmetric on the logarithmic scale
     assert "new centre_low" in found.to_frame().columns
     assert "With 12 centres, fewer than 30" in str(found)
+    assert "O/E and its tau as logarithms, AUC and its tau as logits" in found.table().caption
 
 
 def test_the_interval_of_a_new_centre_holds_new_centres():

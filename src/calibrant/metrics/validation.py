@@ -213,9 +213,9 @@ def validation_summary(
     recalibration ln P(k) / P(reference) = a_k + b_k ln p_k / p_reference of all outcomes at once, the intercepts with
     all slopes held at 1 (Van Hoorde and others 2014).
 
-    In 200 simulations of each setting, 95 % intervals held the truth in 92 to 100 % for independent rows, and in
-    91 to 100 % for rows of 12 or 50 centres with `groups` (``python -m benchmarks.accuracy.clinic summaries 200
-    5000``); those of multinomial intercepts and slopes in 92 to 97 % (``outcomes 200 5000``).
+    In 200 simulations of each setting, 95 % intervals held the truth in 91 to 100 % for independent rows, and in
+    90 to 100 % for rows of 12 or 50 centres with `groups` (``python -m benchmarks.accuracy.clinic summaries 200
+    90000``); those of multinomial intercepts and slopes in 92 to 97 % (``outcomes 200 5000``).
 
     References
     ----------
