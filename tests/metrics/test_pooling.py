@@ -170,7 +170,7 @@ def test_centres_have_a_table_a_mean_and_an_outlook():
     assert ratio.low * ratio.high == pytest.approx(ratio.value**2)  # symmetric on the logarithmic scale
     assert "new centre_low" in found.to_frame().columns
     assert "With 12 centres, fewer than 30" in str(found)
-    assert "O/E and its tau as logarithms, AUC and its tau as logits" in found.table().caption
+    assert "tau of O/E on the log scale, of AUC on the logit scale" in found.table().caption
 
 
 def test_the_interval_of_a_new_centre_holds_new_centres():

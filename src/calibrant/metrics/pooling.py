@@ -238,9 +238,7 @@ def validate_centres(
         low, high = back(expect_effect(values, errors, level)).tolist()
         columns["new centre"][name] = replace(measures[name], low=low, high=high)
     counts = sum(one.rows for one in every), sum(one.positives for one in every)
-    done = (
-        f" in {len(every)} centres, pooled by random effects, O/E and its tau as logarithms, AUC and its tau as logits"
-    )
+    done = f" in {len(every)} centres, pooled by random effects, tau of O/E on the log scale, of AUC on the logit scale"
     return ValidationSummary(*counts, level, measures, tuple(remarks), done, columns, centres=parts)
 
 
