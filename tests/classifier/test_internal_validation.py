@@ -161,6 +161,14 @@ def test_intervals_hold_the_measures_of_the_fitted_model(method, names, n_resamp
     assert min(held.values()) >= 14  # 18 are expected of 90 % intervals
 
 
+def test_errors_by_folds_are_those_of_their_mean_curve():
+    X, y = simulated(150, 2)
+    found = calibrant.validate(PLAIN, X, y, method="cross_validation", n_resamples=3)
+    gaps = np.abs(found.curve["corrected"] - found.curve["score"])
+    assert found["emax"].value == pytest.approx(gaps.max())
+    assert found["ici"].value == pytest.approx(gaps.mean())
+
+
 def test_errors_of_rows_not_drawn_are_those_of_their_mean_curve():
     names = ["slope", "ici", "e50", "e90", "emax"]
     modelling = _Modelling(PLAIN, None, None, None, np.empty(0), np.array([0.1, 0.3, 0.5, 0.7]))
