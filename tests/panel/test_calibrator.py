@@ -95,6 +95,23 @@ def test_one_good_score_is_found_among_useless_ones(seed):
     assert loss < best + 0.02
 
 
+@pytest.mark.parametrize("seed", [4, 6, 9])
+def test_a_score_that_holds_all_that_others_know_is_found(seed):
+    """Fifty labels are nearer to the mean score: only that others share nothing given one score says which it is."""
+    rng = np.random.default_rng([seed, 50])
+
+    def rows(n):
+        z = rng.standard_normal((n, 5))
+        scores = {"all": expit(2.0 * z[:, 0])} | {f"part {j}": expit(z[:, 0] + 1.5 * z[:, j]) for j in range(1, 5)}
+        return scores, (rng.random(n) < scores["all"]).astype(float)
+
+    (train, y), (test, _) = rows(50), rows(2000)
+    p = test["all"]
+    found, alone = PanelCalibrator().fit(train, y).predict(test), Blend().fit(train["all"], y).predict(p)
+    loss, best = (-np.mean(p * np.log(q) + (1.0 - p) * np.log1p(-q)) for q in (found, alone))
+    assert loss < best + 0.025
+
+
 def test_the_order_of_columns_and_rows_does_not_matter(fitted):
     frame, y, _ = draw(400)
     new, _, _ = draw(50, 1)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, special
 
 from calibrant._numerics import links
 from calibrant._numerics.logistic import fit_logistic
@@ -136,8 +136,7 @@ class Search:
             self._expand(rows, self.posterior(self.setting).standard)
         ranked = sorted(((self._look(setting), key) for key, setting in self.tried.items()), key=lambda pair: -pair[0])
         kept = [(total, self.tried[key]) for total, key in ranked if total > ranked[0][0] - WINDOW][:MOST_SETTINGS]
-        shares = np.exp([total - kept[0][0] for total, _ in kept])
-        shares /= shares.sum()
+        shares = special.softmax([total for total, _ in kept])
         posteriors = [self.posterior(setting) for _, setting in kept]
         means = np.stack([posterior.mean for posterior in posteriors])
         squares = rows.columns.T @ (rows.columns * (rows.weights / rows.weights.sum())[:, None])
@@ -145,8 +144,7 @@ class Search:
         factors = 1.0 / np.sqrt(1.0 + math.pi * variances / 8.0)
         mean = shares @ means
         covariance = ((means - mean) * shares[:, None]).T @ (means - mean)
-        for share, posterior in zip(shares, posteriors, strict=True):
-            covariance += share * (posterior.root @ posterior.root.T)
+        covariance += sum(share * (one.root @ one.root.T) for share, one in zip(shares, posteriors, strict=True))
         told: Told = {"centre": defaultdict(float), "slopes": defaultdict(float)}
         for share, (_, setting) in zip(shares.tolist(), kept, strict=True):
             for key, found in told.items():

@@ -174,7 +174,7 @@ class PanelCalibrator(Estimator, EstimateMethods):
             sums = np.zeros((2, features.size))
             return PanelMap(names, features, np.array([0.0, 0.0, 0.0, 1.0]), sums, blend.map_.function, None, method)
         self._pool = pool = fit_pool(self._singles, positive, weights)
-        said = pool.left_out(pool.columns, pool.apart) @ pool.weights
+        said = pool.said(pool.columns, pool.apart)
         self.log_loss_ = float(-np.average(np.log(said), weights=pool.sample.weights))
         self.left_out_ = _tally_of(said, pool.sample.y > 0.0, pool.sample.weights)
         linear = np.stack([average.linear for average in pool.sums])

@@ -52,17 +52,17 @@ class Pool(NamedTuple):
         said = np.where(positive[:, None], apart, 1.0 - apart)
         return np.clip(np.column_stack((*sums, mean, said)), LEAST, 1.0)
 
-    def left_out_loss(self, columns: list[Any], apart: Floats) -> float:
-        """Mean log-loss of the pool on rows left out, were these their scores."""
-        said = self.left_out(columns, apart) @ self.weights
-        return float(-np.average(np.log(said), weights=self.sample.weights))
+    def said(self, columns: list[Any], apart: Floats) -> Floats:
+        """What the pool says of each label without the row, were these the row's scores."""
+        return self.left_out(columns, apart) @ self.weights
 
     def cost_without(self, j: int) -> float:
-        """By how much that loss grows if score `j` is missing in every row."""
+        """By how much the log-loss on rows left out grows if score `j` is missing in every row."""
         score, columns, apart = self.features.scores[j], list(self.columns), self.apart.copy()
         columns[j] = np.full_like(columns[j], np.nan if columns[j].dtype.kind == "f" else -1)
         apart[:, j] = score.predict(columns[j])
-        return self.left_out_loss(columns, apart) - self.left_out_loss(self.columns, self.apart)
+        ratios = self.said(self.columns, self.apart) / self.said(columns, apart)
+        return float(np.average(np.log(ratios), weights=self.sample.weights))
 
 
 def fit_pool(singles: list[Single], positive: Bools, weights: Floats) -> Pool:
@@ -83,14 +83,12 @@ def fit_pool(singles: list[Single], positive: Bools, weights: Floats) -> Pool:
     sample = rows if len(some) == len(y) else Rows(rows.columns[some], y[some], counts)
     raw_search = search(False, sample)
     raw = raw_search.average(rows)
-    several = features.n_numeric > 1
-    calibrated = search(True, sample, raw.told if several else None).average(rows)
-    if several:
-        features = replace(features, mean_weights=_mean_weights(features, raw.told))
+    calibrated = search(True, sample, raw.told if features.n_numeric > 1 else None).average(rows)
+    features = replace(features, mean_weights=_mean_weights(features, raw.told))
     at = features.mean_score(rows.columns)
     mean_map, mean_said = fit_alone(at, positive, Tally.from_arrays(at, positive, weights), "probability", MEAN_THINNED)
-    prior = raw_search.prior
-    opened = laplace(rows, *prior.columns(prior.opened(raw.best)))  # with an open mind, for intervals
+    # With an open mind, for intervals.
+    opened = laplace(rows, *raw_search.prior.columns(raw_search.prior.opened(raw.best)))
     pool = Pool(features, (raw, calibrated), opened, mean_map, sample, own, apart, mean_said[some])
     said = pool.left_out(own, apart)
     (alone,) = links.softmax(np.log(said[:, MEMBERS:]).T.dot(counts)[None])  # that it is this score, if one alone
@@ -102,11 +100,8 @@ def fit_pool(singles: list[Single], positive: Bools, weights: Floats) -> Pool:
 def _mean_weights(features: Features, told: Told) -> Floats:
     """Weights of the mean score: of numeric scores, as the raw sum's centre has them; of levels, equal ones."""
     numeric, count = features.n_numeric, len(features.scores)
-    shares = np.full(count, sum(share for centre, share in told["centre"].items() if centre < 0) / numeric)
-    for j in range(numeric):
-        shares[j] += told["centre"].get(j, 0.0)
-    shares[numeric:] = 1.0 / numeric
-    return shares * numeric / count
+    own = np.array([told["centre"].get(j, 0.0) for j in range(numeric)])
+    return np.append(numeric * own + 1.0 - own.sum(), np.ones(count - numeric)) / count
 
 
 def choose_rows(columns: list[Any], positive: Bools, weights: Floats) -> tuple[Ints, Floats]:
@@ -125,8 +120,7 @@ def learn_features(singles: list[Single], weights: Floats) -> Features:
     scores, columns, count = tuple(single.score for single in singles), [s.column for s in singles], len(singles)
     gaps = np.array([j for j, single in enumerate(singles) if single.has_gaps], dtype=np.intp)
     unit = np.ones((4, count))
-    equal = np.full(count, 1.0 / count)
-    plain = Features(scores, 0.0 * unit, unit, np.stack([np.eye(count)] * 4), equal, gaps)
+    plain = Features(scores, 0.0 * unit, unit, np.stack([np.eye(count)] * 4), unit[0] / count, gaps)
     readings = plain.readings(columns, plain.alone(columns))
     there = ~np.isnan(readings)
     shares = weights[None, :, None] * there
@@ -147,4 +141,4 @@ def correlate(u: Floats, there: Bools, weights: Floats) -> Floats:
     values, vectors = np.linalg.eigh(r)
     r = (vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T
     deviation = np.sqrt(np.diag(r))
-    return r / deviation / deviation[:, None]
+    return np.asarray(r / deviation / deviation[:, None])

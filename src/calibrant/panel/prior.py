@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from calibrant._typing import Floats
 from calibrant.maps.panel_features import CALIBRATED, RAW, Features
@@ -11,6 +12,10 @@ from calibrant.maps.panel_features import CALIBRATED, RAW, Features
 #: Centres of the prior: the mean of all logits; the same with a slope for what scores share; their sum. A number from 0
 #: on is one score alone.
 MEAN, TOGETHER, SUM = -1, -2, -3
+# A score that holds all that the others share takes so much of the shares of MEAN and TOGETHER, if that is certain.
+# Correlations say whether there is one, without labels; those of fewer scores are always those of a common factor.
+TAKEN, FEWEST_SCORES = 0.95, 4
+FACTOR_STEPS, LEAST_OWN = 100, 0.02
 # Scales of the terms, each averaged over by evidence; 0 takes a term out.
 TRUST = (0.1, 0.3, 1.0, 3.0)  # intercept, and slope of the centre around 1
 SLOPES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)  # of single scores around the centre
@@ -49,7 +54,11 @@ class Prior:
         self.told = told or {}
         self.features, self.calibrated, self.base = features, calibrated, base
         self.size = size = len(features.scores) if calibrated else features.n_numeric
-        count = len(features.scores)
+        count, taken = len(features.scores), np.zeros(size)
+        if not calibrated and size >= FEWEST_SCORES:
+            taken = TAKEN * holders(features.correlations[RAW[-1], :size, :size], n_rows)
+        shares = np.append(0.5 / max(size, 1) + 0.4 * taken, (0.2, *[0.2 * (1.0 - taken.sum())] * 2))
+        self.centres = dict(zip((*range(size), SUM, TOGETHER, MEAN), np.log(shares).tolist(), strict=True))
         self.log_odds = {
             "curve": math.log(min(ODDS_CURVE, EXPECTED_CURVES / count)),
             "pair": math.log(min(ODDS_PAIR, 2.0 * EXPECTED_PAIRS / (count * max(count - 1, 1)))),
@@ -72,11 +81,8 @@ class Prior:
         """Where the search begins: the mean, with some freedom for single scores, levels and gaps."""
         levels = 0.0 if self.calibrated else 0.4
         wanted = {"centre": MEAN, "slopes": 0.2, "trust": 1.0, "missing": 0.3, "levels": levels}
-        out = {}
-        for key, options in self.options.items():
-            value = wanted.get(_kind(key))
-            out[key] = value if value in options else options[0]
-        return out
+        chosen = {key: wanted.get(_kind(key)) for key in self.options}
+        return {key: chosen[key] if chosen[key] in options else options[0] for key, options in self.options.items()}
 
     def near(self, setting: Setting, key: Any, everything: bool) -> tuple[Any, ...]:
         """The values of a scale that are tried next; of many, only the neighbours."""
@@ -94,7 +100,7 @@ class Prior:
             if kind in self.told and value < self.features.n_numeric:
                 total += math.log(max(self.told[kind].get(value, 0.0), LEAST_TOLD))
             elif kind == "centre":
-                total += math.log(0.5 / self.size if value >= 0 else 0.2)
+                total += self.centres[value]
                 total += math.log(self._together(setting["reading"]) / self.size) if value == SUM else 0.0
             elif kind in ("slopes", "levels"):
                 total += math.log(0.5 if value == 0 else 0.1)
@@ -113,21 +119,18 @@ class Prior:
         features, k, reading = self.features, self.size, setting["reading"]
         centre, parts, level = np.zeros(features.size), [], self.base
         if k:
-            place, means, choice = features.places["reading", reading], features.centre[reading, :k], setting["centre"]
-            if choice >= 0:
-                centre[place.start + choice], level = 1.0, float(means[choice])
-            elif choice == MEAN:
-                centre[place], level = 1.0 / k, float(means.mean())
+            place, choice = features.places["reading", reading], setting["centre"]
+            centre[place] = np.eye(k)[choice] if choice >= 0 else 1.0 / k
+            if choice in (SUM, TOGETHER):
+                centre[place] *= k if choice == SUM else self._together(reading)
             else:
-                centre[place] = 1.0 if choice == SUM else self._together(reading) / k
+                level = float(features.centre[reading, :k] @ centre[place])
             parts.append(setting["trust"] * centre[:, None])
             if setting["slopes"] > 0.0:
                 unit = np.ones(k) if self.calibrated else features.spread[reading, :k]
                 parts.append(self._block(place, setting["slopes"] / unit))
         parts.append(self._block(features.places["one"], setting["trust"]))
-        for key, place in features.places.items():
-            if setting.get(key, 0.0) > 0.0:
-                parts.append(self._block(place, setting[key]))
+        parts += [self._block(place, setting[key]) for key, place in features.places.items() if setting.get(key)]
         centre[0] = level
         return centre, np.concatenate(parts, axis=1)
 
@@ -141,5 +144,25 @@ class Prior:
         return {key: max(value, OPEN.get(_kind(key), value)) for key, value in setting.items()}
 
 
+def holders(r: Floats, n_rows: float) -> Floats:
+    """The probability of each score that it holds all that the others share, from their correlations alone.
+
+    If it does, the others have nothing in common given it: Σ ln(1 − r²) over them is the logarithm of the determinant.
+    The alternatives are a common factor that every score has with noise, fitted by expectation and maximisation, and
+    nothing in common. Schwarz's criterion compares them, all likely alike: a holder has one number less than a factor.
+    """
+    count = len(r)
+    loadings, own = 0.7 * np.sign(r[(r**2).sum(axis=1).argmax()]), np.full(count, 0.5)
+    for _ in range(FACTOR_STEPS):
+        weights = loadings / own / (1.0 + loadings @ (loadings / own))
+        pull = r @ weights
+        loadings = pull / (1.0 - weights @ loadings + weights @ pull)
+        own = np.maximum(1.0 - loadings * pull, LEAST_OWN)
+    factor = np.log(own).sum() + np.log1p(loadings @ (loadings / own))  # of the determinant
+    held = np.log1p(-((r - np.eye(count)) ** 2)).sum(axis=1)
+    price = math.log(n_rows) * np.append(np.full(count, count - 1.0), (count, 0.0))
+    return np.asarray(special.softmax(-0.5 * (n_rows * np.append(held, (factor, 0.0)) + price))[:count])
+
+
 def _kind(key: Any) -> str:
-    return key if isinstance(key, str) else key[0]
+    return str(key if isinstance(key, str) else key[0])
