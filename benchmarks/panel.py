@@ -4,8 +4,8 @@ FOLDER holds the development tables, one Parquet file each: `y`, and a column fo
 rows judge, and 50 to 2000 of the others are labels, three times; all methods get the same rows. Printed are mean
 log-losses of `PanelCalibrator`, and how much higher those of the others are, in thousandths. Then simulated truths: the
 excess over the true probabilities, the regret against Blend of the one informative score, the coverage of 90 %
-intervals, and the price of not knowing which score it is (`--bound` prints only that, and needs no FOLDER). LightGBM,
-CatBoost and pyGAM take part where they are installed.
+intervals, and the price of not knowing which score it is (`--bound` prints only that, `--truth NAME` only one simulated
+truth; neither needs a FOLDER). LightGBM, CatBoost and pyGAM take part where they are installed.
 """
 
 import argparse
@@ -202,9 +202,10 @@ def draw(kind, n, rng):
     z = rng.standard_normal((n, 10))
     if kind == "one good among nine useless":
         scores, logits = {f"score {j}": expit(1.5 * z[:, j]) for j in range(10)}, 1.5 * z[:, 0]
-    elif kind == "one dominating":
+    elif kind in ("one dominating", "the mean beside such a one"):
         scores = {"score 0": expit(2 * z[:, 0])} | {f"weak {j}": expit(z[:, 0] + 1.5 * z[:, j]) for j in range(1, 5)}
-        logits = 2 * z[:, 0]
+        of_mean = kind != "one dominating"
+        logits = logit(exact_maps("one dominating", pd.DataFrame(scores))[-1]) if of_mean else 2 * z[:, 0]
     elif kind == "copies":
         own = {f"copy {j}": 1.5 * z[:, 0] + 0.3 * z[:, j] for j in range(1, 6)}
         share = 2.25 / (2.25 + 0.018)
@@ -229,13 +230,16 @@ def draw(kind, n, rng):
     return pd.DataFrame(scores), (rng.random(n) < p).astype(float), p
 
 
-TRUTHS = ("one good among nine useless", "one dominating", "copies", "independent", "a curve", "levels", "two together")
+TRUTHS = (
+    *("one good among nine useless", "one dominating", "copies", "independent", "a curve", "levels", "two together"),
+    "the mean beside such a one",
+)
 
 
-def simulate(sizes, seeds):
+def simulate(truths, sizes, seeds):
     print("| truth | labels | excess | regret | coverage | width |")
     coverages = []
-    for kind in TRUTHS:
+    for kind in truths:
         for size in sizes:
             rows = []
             for seed in seeds:
@@ -351,6 +355,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", help="the development tables")
     parser.add_argument("--bound", action="store_true", help="only the price of not knowing which score it is")
+    parser.add_argument("--truth", choices=TRUTHS, help="only this simulated truth")
     parser.add_argument("--alone", action="store_true", help="without rivals")
     parser.add_argument("--repetitions", type=int, default=6, help="of each simulated truth")
     parser.add_argument("--first", type=int, default=0, help="seed of the first of these repetitions")
@@ -358,13 +363,19 @@ def main():
     if options.bound:
         know_all_but_which(BOUND_REPETITIONS)
         return
+    seeds = range(options.first, options.first + options.repetitions)
+    if options.truth is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            simulate((options.truth,), SIZES[:4], seeds)
+        return
     if options.folder is None:
         parser.error("the folder of the development tables must be given")
     known = {name: rival for name, rival in RIVALS.items() if name not in MODULES or MODULES[name]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         measure_time()
-        simulate(SIZES[:5], range(options.first, options.first + options.repetitions))
+        simulate(TRUTHS, SIZES[:5], seeds)
         know_all_but_which(BOUND_REPETITIONS)
         compare_segments(options.repetitions)
         compare_tables(options.folder, None if options.alone else known)
