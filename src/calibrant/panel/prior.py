@@ -149,7 +149,8 @@ def holders(r: Floats, n_rows: float) -> Floats:
 
     If it does, the others have nothing in common given it: Σ ln(1 − r²) over them is the logarithm of the determinant.
     The alternatives are a common factor that every score has with noise, fitted by expectation and maximisation, and
-    nothing in common. Schwarz's criterion compares them, all likely alike: a holder has one number less than a factor.
+    nothing in common. The Bayesian information criterion compares them, all likely alike; a holder has one number less
+    than a factor.
     """
     count = len(r)
     loadings, own = 0.7 * np.sign(r[(r**2).sum(axis=1).argmax()]), np.full(count, 0.5)
