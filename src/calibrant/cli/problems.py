@@ -235,8 +235,7 @@ def read_unlabelled(files: list[str], scores: list[str] | None, weight: str | No
         names = choose_scores(table, scores or [])
         if len(names) > 1:
             raise Refusal("Estimates take one score column; name it with --score.")
-        tally: Tally = _count(*_view(table, Columns(names, "", weight), {"score": quote(names[0]), "unknown": "FALSE"}))
-        return tally
+        return _count(*_view(table, Columns(names, "", weight), {"score": quote(names[0]), "unknown": "FALSE"}))
 
 
 def _warn_of_copies(table: Table, weight: str) -> None:

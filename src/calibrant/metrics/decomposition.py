@@ -59,7 +59,7 @@ def corp_decomposition(tally: Tally, *, loss: str | Loss = "brier") -> Decomposi
     Parameters
     ----------
     y_true : array-like of shape (n,) or Tally
-        ArrayLike | Tally; or a tally in place of all data.
+        Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     loss : {"brier", "log"} or callable
@@ -136,7 +136,7 @@ def refinement_by_recalibration(
     Parameters
     ----------
     y_true : array-like of shape (n,) or Tally
-        ArrayLike | Tally; or a tally in place of all data.
+        Labels; or a tally in place of all data.
     y_prob : array-like of shape (n,)
         Probabilities of the positive class.
     loss : {"log", "brier"}
