@@ -45,11 +45,7 @@ def name_columns(segments: Sequence[Any], keys: Sequence[str] | None = None) -> 
     names = list(keys) if keys else (["segment"] if size == 1 else [f"segment_{i + 1}" for i in range(size)])
     if len(names) != size:
         raise InvalidInputError(f"`keys` must name the {size} parts of a segment; got {len(names)} names.")
-    columns = {}
-    for i, name in enumerate(names):
-        columns[name] = np.empty(len(lines), dtype=object)
-        columns[name][:] = [line[i] for line in lines]
-    return columns
+    return dict(zip(names, np.array(lines, dtype=object).T, strict=True))
 
 
 def name_labels(y: Any) -> tuple[Any, ...]:

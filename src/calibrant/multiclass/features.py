@@ -76,9 +76,7 @@ class Curve:
             return np.zeros((self.size, len(x)), dtype=x.dtype)
         knots, values = self.knots.astype(x.dtype), self.values.T.astype(x.dtype)
         below = np.clip((x - knots[:-1, None]) / np.diff(knots)[:, None], 0.0, 1.0)  # the share of each piece below x
-        out: Floats = np.diff(values) @ below
-        out += values[:, :1]
-        return out
+        return np.asarray(values[:, :1] + np.diff(values) @ below)
 
 
 def floor_for_zeros(p: Floats) -> float:
