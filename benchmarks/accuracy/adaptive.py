@@ -1,6 +1,6 @@
 """The adaptive calibrator on simulated streams: coverage, recovery after a jump, and false promotions.
 
-`python -m benchmarks.accuracy.adaptive coverage --series 8` and `… promotions --series 400`.
+`python -m benchmarks.accuracy.adaptive coverage --series 8 [--first 5000]` and `… promotions --series 400`.
 """
 
 import argparse
@@ -54,16 +54,16 @@ def _divergence(p, q):
     return np.mean(p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)))
 
 
-def coverage(series):
+def coverage(series, first=0):
     """By time: in the first periods, before a change, before a label shows it, in the periods after that, and later."""
     for name in TRUTHS:
-        runs = np.array([run(name, seed) for seed in range(series)])
+        runs = np.array([run(name, seed) for seed in range(first, first + series)])
         covered, adaptive, static = runs.mean(axis=0).T
         changed, shown = runs[:, CHANGE - 1 :], CHANGE + 3 * ("late" in name)
         recovered = (changed[:, :, 1] < 0.1 * changed[:, :, 2].mean(axis=1, keepdims=True)).argmax(axis=1).mean()
-        unseen, first = (slice(0, 1), 1) if name in AT_ONCE else (slice(CHANGE - 1, shown), 0)
+        unseen, begin = (slice(0, 1), 1) if name in AT_ONCE else (slice(CHANGE - 1, shown), 0)
         spans = {
-            f"{first + 1}-5": slice(first, 5),
+            f"{begin + 1}-5": slice(begin, 5),
             "6-10": slice(5, 10),
             f"11-{CHANGE - 1}": slice(10, CHANGE - 1),
             "not yet shown": unseen,
@@ -109,11 +109,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["coverage", "promotions"])
     parser.add_argument("--series", type=int, default=8)
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first series, of coverage")
     parser.add_argument("--method", default="spline", help="of the refits; the promise holds for all, platt is fast")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # shared outcomes are there on purpose
     if options.what == "coverage":
-        coverage(options.series)
+        coverage(options.series, options.first)
     else:
         promotions(options.series, options.method)
 

@@ -36,9 +36,9 @@ CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and 
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
 LAST_PERIODS = 12  # whose residuals say how far periods lately lay off their forecasts
-OFF = np.array([0.0] * 8 + [0.1, 0.3, 1.0, 3.0, 1.0, 3.0])  # by how many logits, equally likely: most not at all
-LASTING = np.array([0.7] * 12 + [0.0] * 2)  # what of it is left a period later: nothing, where rows share an outcome
-NORMAL_MEDIAN = 0.6745  # of the absolute value of a standard normal variable; a Cauchy variable so scaled has it, too
+OFF = np.array([0.0] * 5 + [0.2, 0.2, 0.3, 1.0, 1.0, 3.0])  # by how many logits, equally likely: often not at all
+LASTING = np.array([0.9] * 9 + [0.0] * 2)  # what of it is left a period later: nothing, where rows share an outcome
+JUMP = 0.05  # probability that a period is off by a jump of about a logit, which says nothing of the next ones
 
 
 class Period(NamedTuple):
@@ -153,9 +153,8 @@ class AdaptiveCalibrator:
         if self.rows is not None or left_out is None:
             cells = Tally.empty() if known is None else known.cells
             left_out = self.tally_of(cells if self.rows is None else self.rows)
-        start = (left_out.coarsen(CELLS),) * (len(FORGETTING) + 1)
-        for name, value in {"rows": None, "_tallies": start}.items():
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "rows", None)
+        object.__setattr__(self, "_tallies", (left_out.coarsen(CELLS),) * (len(FORGETTING) + 1))
 
     def updated(
         self, rows: Any, y: ArrayLike | None = None, period: Any = None, *, segment: Any = None, pos_label: Any = None
@@ -300,18 +299,20 @@ class AdaptiveCalibrator:
     def _moves(self, rng: np.random.Generator) -> Floats:
         """Draws of how far the logits of the coming period lie off their forecast.
 
-        For each standard deviation in `OFF`, a filter of an autoregression that the last residuals show; they are
-        weighed by their likelihoods. Tails are those of Cauchy: one jump does not say that all periods jump.
+        For each standard deviation in `OFF`, a filter of an autoregression that the last residuals show, unless they
+        show a jump; they are weighed by their likelihoods. Where labels are late, what moves goes on, or turns back,
+        in the periods between.
         """
         mean, variance, logs = np.zeros(len(OFF)), OFF**2, np.zeros(len(OFF))
         for one in self.history[-LAST_PERIODS:]:
-            spread = np.sqrt(1.0 + one.deviation**2 * variance)
-            missed = (one.residual - one.deviation * mean) / spread
-            logs = logs - np.log1p((missed / NORMAL_MEDIAN) ** 2) - np.log(spread)
-            mean = LASTING * (mean + 2.0 * one.deviation * variance / spread * missed / (1.0 + missed**2))
-            variance = OFF**2 - LASTING**2 * (OFF**2 - variance / spread**2)
+            total, missed = 1.0 + one.deviation**2 * variance, one.residual - one.deviation * mean
+            usual = np.exp(-0.5 * missed**2 / total) / np.sqrt(total)
+            either = usual + JUMP / math.hypot(1.0, one.deviation)
+            logs, gain = logs + np.log(either), usual / either * one.deviation * variance / total
+            mean = LASTING * (mean + gain * missed)
+            variance = OFF**2 - LASTING**2 * (OFF**2 - variance + gain * one.deviation * variance)
         which = rng.choice(len(OFF), INTERVAL_DRAWS, p=links.softmax(logs[None])[0])
-        return rng.normal(mean[which], np.sqrt((1.0 + self.delay) * variance[which]))  # since the labels that are known
+        return rng.normal(mean[which], np.hypot(np.sqrt(variance), self.delay * mean)[which])
 
     def predict_interval(self, scores: Any, level: float = 0.9, *, segment: Any = None) -> tuple[Floats, Floats]:
         """Lower and upper ends of the interval of each probability in the coming period.
