@@ -133,7 +133,7 @@ def test_moves_after_one_period_by_hand(delay, monkeypatch):
     residual, deviation = 2.0, 8.0
     jump = 0.05 / math.sqrt(65.0)
     parts = [(5.0 * (math.exp(-2.0) + jump), 0.0, 0.0)]
-    for off, lasting in ((0.2, 0.9), (0.2, 0.9), (0.3, 0.9), (1.0, 0.9), (1.0, 0.0), (3.0, 0.0)):
+    for off, lasting in (*[(0.2, 0.9)] * 3, (1.0, 0.9), (1.0, 0.0), (3.0, 0.0)):
         total = 1.0 + (deviation * off) ** 2
         usual = math.exp(-0.5 * residual**2 / total) / math.sqrt(total)
         gain = usual / (usual + jump) * deviation * off**2 / total

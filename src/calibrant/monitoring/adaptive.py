@@ -36,7 +36,7 @@ CELLS = 128  # of a tally that is kept: a smooth curve is decided by fewer, and 
 MOST_PERIODS = 400  # of the history that is kept
 INTERVAL_DRAWS = 1000
 LAST_PERIODS = 12  # whose residuals say how far periods lately lay off their forecasts
-OFF = np.array([0.0] * 5 + [0.2, 0.2, 0.3, 1.0, 1.0, 3.0])  # by how many logits, equally likely: often not at all
+OFF = np.array([0.0] * 5 + [0.2] * 3 + [1.0, 1.0, 3.0])  # by how many logits, equally likely: often not at all
 LASTING = np.array([0.9] * 9 + [0.0] * 2)  # what of it is left a period later: nothing, where rows share an outcome
 JUMP = 0.05  # probability that a period is off by a jump of about a logit, which says nothing of the next ones
 
