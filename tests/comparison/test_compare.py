@@ -256,7 +256,7 @@ def test_groups_need_rows_and_name_the_columns():
     with pytest.raises(InvalidInputError, match="`scores`"):
         compare([0.1, np.nan, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 2, 3, 4])
     with pytest.raises(InvalidInputError, match="number of groups"):
-        compare([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 1, 2, 2])
+        compare([0.1, 0.2, 0.3, 0.9], [0, 1, 0, 1], groups=[1, 1, 2, 2], cv=4)
 
 
 @pytest.fixture

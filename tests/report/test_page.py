@@ -183,7 +183,7 @@ def test_scores_and_labels_write_the_page_of_their_tally(tmp_path, tally):
 def test_a_failure_leaves_the_old_file(tmp_path):
     path = tmp_path / "report.html"
     path.write_text("old")
-    with pytest.raises(InvalidInputError, match="at least 2 rows"):
+    with pytest.raises(InvalidInputError, match="needs 2 rows of each class"):
         write_report(path, Tally.from_arrays([0.5], [1]))
     assert path.read_text() == "old"
 
