@@ -17,14 +17,12 @@ def pool_weights(likelihoods: Floats, counts: Floats, prior: Floats) -> Floats:
     mass = counts.sum() + prior.sum()
 
     def derivatives(weights: Floats) -> tuple[float, Floats, Floats]:
-        if weights.min() <= 0.0:
-            return np.inf, weights, np.diag(weights)
         pooled = likelihoods @ weights
         loss = mass * weights.sum() - counts @ np.log(pooled) - prior @ np.log(weights)
         scaled = likelihoods * (np.sqrt(counts) / pooled)[:, None]
         gradient = mass - likelihoods.T @ (counts / pooled) - prior / weights
         return float(loss), gradient, scaled.T @ scaled + np.diag(prior / weights**2)
 
-    found = newton(derivatives, prior / prior.sum(), mass).coefficients
+    found = newton(derivatives, prior / prior.sum(), mass, lowest=0.0).coefficients
     weights = np.maximum(found, prior / mass)  # no maximum is below; the last step, which is not looked at, might be
     return weights / weights.sum()

@@ -6,7 +6,7 @@ steps. A pass over m cells with c coefficients costs O(m c²). `adjust_curves` d
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,9 @@ RANK_TOLERANCE = 1e-13
 SMALLEST_SCALE = 1e-290  # keeps a slope per unit of score within the doubles
 STEPS = 4
 LONGEST = 1.0  # a step of Newton's method, in logits, which a curve far from the labels would overshoot
+MOST_OF_THE_WAY = 0.95  # to a bound: a step may not go further
+#: The value of a function, its gradient and its second derivatives.
+Derivatives: TypeAlias = Callable[[Floats], tuple[float, Floats, Floats]]
 
 
 class Fit(NamedTuple):
@@ -103,8 +106,8 @@ def _coarse(fine: _Problem) -> _Problem:
     )
 
 
-def newton(derivatives: Callable[[Floats], tuple[float, Floats, Floats]], start: Floats, mass: float) -> Fit:
-    """The minimum of a convex function from its value, gradient and second derivatives; `mass` is its scale."""
+def newton(derivatives: Derivatives, start: Floats, mass: float, lowest: float = -np.inf) -> Fit:
+    """The minimum of a convex function of numbers above `lowest` from its derivatives; `mass` is its scale."""
     w = np.array(start, dtype=np.float64)
     enough = TOLERANCE * float(mass)
     objective, gradient, hessian = derivatives(w)
@@ -114,7 +117,8 @@ def newton(derivatives: Callable[[Floats], tuple[float, Floats, Floats]], start:
         if not promised > enough:
             # Errors square with every step, so the last one is worth taking but not worth another look.
             return Fit(w - step, hessian)
-        for length in 0.5 ** np.arange(40):
+        longest = min(1.0, MOST_OF_THE_WAY * float(((w - lowest) / np.maximum(step, SMALLEST_SCALE)).min()))
+        for length in longest * 0.5 ** np.arange(40):
             tried = derivatives(w - length * step)
             # Armijo's rule; Newton's full step almost always passes.
             if tried[0] <= objective - 0.2 * length * promised + enough:
