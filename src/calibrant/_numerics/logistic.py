@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from calibrant._numerics import links
 from calibrant._numerics.bins import equal_mass_starts
@@ -20,6 +21,7 @@ BLOCK_CELLS = 8192
 MAX_STEPS = 100
 TOLERANCE = 1e-15  # gain that a step must promise, relative to the mass of the cells; less is rounding
 RANK_TOLERANCE = 1e-13
+WELL_CONDITIONED = 1e-8  # square of the least diagonal entry of a factor of a matrix with unit diagonal
 SMALLEST_SCALE = 1e-290  # keeps a slope per unit of score within the doubles
 STEPS = 4
 LONGEST = 1.0  # a step of Newton's method, in logits, which a curve far from the labels would overshoot
@@ -146,12 +148,12 @@ def _derivatives(problem: _Problem, w: Floats) -> tuple[float, Floats, Floats]:
 
 def _solve(hessian: Floats, gradient: Floats) -> Floats:
     """H⁻¹ g on a scale where H has a unit diagonal, leaving out directions that are zero but for rounding."""
-    diagonal = np.diag(hessian)
-    scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    values, vectors = np.linalg.eigh(hessian / np.outer(scale, scale))
-    kept = values > RANK_TOLERANCE * max(values[-1], 0.0)
-    inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
-    return (vectors @ (inverse * (vectors.T @ (gradient / scale)))) / scale
+    scale = np.sqrt(np.where(np.diag(hessian) > 0.0, np.diag(hessian), 1.0))
+    scaled, right = hessian / np.outer(scale, scale), gradient / scale
+    factor, found, failed = dposv(scaled, right)
+    if failed or np.diag(factor).min() ** 2 < WELL_CONDITIONED:
+        found = np.linalg.pinv(scaled, rcond=RANK_TOLERANCE, hermitian=True) @ right
+    return np.asarray(found / scale)
 
 
 def standardise(column: Floats, totals: Floats) -> tuple[float, float]:

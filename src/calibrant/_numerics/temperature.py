@@ -27,7 +27,7 @@ def fit_inverse_temperature(
     found = np.ones(1)
     for stride in sorted({max(len(labels) // SAMPLE_ROWS, 1), 1}, reverse=True):
         derivatives = partial(_derivatives, logits[::stride], labels[::stride], weights[::stride], prior_sd)
-        found = newton(derivatives, found, weights[::stride].sum()).coefficients
+        found = newton(derivatives, found, weights[::stride].sum(), 0.0 if prior_sd < np.inf else -np.inf).coefficients
     return float(np.clip(found[0], low, high))  # the loss is convex
 
 
@@ -37,8 +37,6 @@ def _derivatives(
     """The loss at β and its derivatives, Σ w (E[z] − z_label) and Σ w Var[z], in blocks that stay in the cache."""
     beta, loss, slope, curvature = float(at[0]), 0.0, 0.0, 0.0
     if np.isfinite(prior_sd):
-        if beta <= 0.0:
-            return np.inf, at, np.eye(1)
         away = np.log(beta) / prior_sd
         # Without the part of the second derivative that changes its sign: a step stays downhill.
         loss, slope, curvature = 0.5 * away**2, away / (beta * prior_sd), (beta * prior_sd) ** -2.0
