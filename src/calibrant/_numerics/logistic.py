@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from calibrant._numerics import links
 from calibrant._numerics.bins import equal_mass_starts
@@ -148,6 +147,8 @@ def _derivatives(problem: _Problem, w: Floats) -> tuple[float, Floats, Floats]:
 
 def _solve(hessian: Floats, gradient: Floats) -> Floats:
     """H⁻¹ g on a scale where H has a unit diagonal, leaving out directions that are zero but for rounding."""
+    from scipy.linalg.lapack import dposv  # saved maps, which fit nothing, need numpy alone
+
     scale = np.sqrt(np.where(np.diag(hessian) > 0.0, np.diag(hessian), 1.0))
     scaled, right = hessian / np.outer(scale, scale), gradient / scale
     factor, found, failed = dposv(scaled, right)
