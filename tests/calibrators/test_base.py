@@ -143,7 +143,7 @@ def test_what_is_no_map_and_a_map_that_falls_unasked_are_refused():
         Wrong(np.sqrt).fit([0.1, 0.5, 0.9], [0, 1, 1])
     assert "may fall" in repr(CalibrationMap(Step([0.5], [0.8, 0.2]), "probability"))
     for function in (Step([0.5], [0.8, 0.2]), Linear([0.0, 1.0], [1.0, 0.0]), Sigmoid(-2.0, 0.5, "identity")):
-        with pytest.raises(InvalidInputError, match="falls, and is said never to: monotone=False would allow it"):
+        with pytest.raises(InvalidInputError, match="falls, though `monotone` says that it never does"):
             Wrong(CalibrationMap(function, "probability", True)).fit([0.1, 0.5, 0.9], [0, 1, 1])
     for function in (Step([0.5], [0.2, 1.4]), Linear([0.0, 1.0], [np.nan, 1.0])):
         with pytest.raises(InvalidInputError, match=r"The map of Wrong is a function that does not go into \[0, 1\]"):

@@ -36,3 +36,12 @@ def test_nobody_holds_all_where_all_have_noise_or_nothing_is_shared(loadings, si
     turned = np.where(np.arange(len(loadings)) % 2 == 0, sign, 1.0) * loadings  # a score may count down
     assert holders(correlations(turned), 1000.0).sum() < 1e-3
     assert holders(correlations(turned, 300), 300.0).sum() < 0.01
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_a_copy_does_not_make_its_score_a_holder(noise):
+    rng = np.random.default_rng(1)
+    own = np.sqrt(0.5) * (rng.standard_normal((100, 1)) + rng.standard_normal((100, 4)))
+    near = own[:, :1] + noise * rng.standard_normal((100, 1))
+    found = holders(np.corrcoef(np.hstack((own, near)), rowvar=False), 100.0)
+    assert found[[0, 4]].max() == 0.0

@@ -17,8 +17,7 @@ from calibrant._typing import Floats, Ints
 from calibrant.maps.functions import LogitLinear
 from calibrant.tally import Tally
 
-FEW, MANY = 100, 2000  # draws: few show that no fall comes near to being certain, many decide where one does
-NEAR = 0.9
+FEW, MANY, NEAR = 100, 2000, 0.9  # draws: few show that no fall comes near to being certain, many decide if one does
 CERTAIN = 0.96  # of the draws, so that the probability is at least 0.95 with their own error: a 90 % interval below 0
 PARTS = 4  # of each fall, any of which may be certain by itself
 RARE = 0.02  # nearer to 0 and 1 than this, what uncertainty does to the mean is nearly all of a fall

@@ -15,7 +15,7 @@ MEAN, TOGETHER, SUM = -1, -2, -3
 # A score that holds all that the others share takes so much of the shares of MEAN and TOGETHER, if that is certain.
 # Correlations say whether there is one, without labels; those of fewer scores are always those of a common factor.
 TAKEN, FEWEST_SCORES = 0.95, 4
-FACTOR_STEPS, LEAST_OWN = 100, 0.02
+FACTOR_STEPS, LEAST_OWN, COPY = 100, 0.02, 0.65  # the last of a squared correlation
 # Scales of the terms, each averaged over by evidence; 0 takes a term out.
 TRUST = (0.1, 0.3, 1.0, 3.0)  # intercept, and slope of the centre around 1
 SLOPES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)  # of single scores around the centre
@@ -150,7 +150,7 @@ def holders(r: Floats, n_rows: float) -> Floats:
     If it does, the others have nothing in common given it: Σ ln(1 − r²) over them is the logarithm of the determinant.
     The alternatives are a common factor that every score has with noise, fitted by expectation and maximisation, and
     nothing in common. The Bayesian information criterion compares them, all likely alike; a holder has one number less
-    than a factor.
+    than a factor. The likeness of copies would pass for what all share, so a score with a copy is no holder.
     """
     count = len(r)
     loadings, own = 0.7 * np.sign(r[(r**2).sum(axis=1).argmax()]), np.full(count, 0.5)
@@ -160,7 +160,8 @@ def holders(r: Floats, n_rows: float) -> Floats:
         loadings = pull / (1.0 - weights @ loadings + weights @ pull)
         own = np.maximum(1.0 - loadings * pull, LEAST_OWN)
     factor = np.log(own).sum() + np.log1p(loadings @ (loadings / own))  # of the determinant
-    held = np.log1p(-((r - np.eye(count)) ** 2)).sum(axis=1)
+    shared = (r - np.eye(count)) ** 2
+    held = np.where(shared.max(axis=1) < COPY, np.log1p(-shared).sum(axis=1), np.inf)
     price = math.log(n_rows) * np.append(np.full(count, count - 1.0), (count, 0.0))
     return np.asarray(special.softmax(-0.5 * (n_rows * np.append(held, (factor, 0.0)) + price))[:count])
 
